@@ -26,11 +26,11 @@ from newsportal.services.accounts import open_accounts
 from newsportal.sources import find
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
-from newsportal.store.backup import SOURCES, back_up, checked
-from newsportal.store.backup import restore as restored
+from newsportal.store.backup import SOURCES, back_up, verify
+from newsportal.store.backup import restore as restore_backup
 from newsportal.store.container import DATED
-from newsportal.store.copying import MOST_TOLD, faults
-from newsportal.store.copying import copy as copied
+from newsportal.store.copying import MAX_LISTED, find_faults
+from newsportal.store.copying import copy as copy_store
 from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
 from newsportal.store.records import FORMS
 from newsportal.store.store import Store
@@ -64,7 +64,7 @@ def copy(
     if source == target:
         raise StoreError("both are the same store; name another one to copy to")
     with closing(open_store(source, create=False)) as old, closing(open_store(target)) as new, count_bar(quiet=as_json) as report:
-        done = copied(old, new, again=again, tell=report)
+        done = copy_store(old, new, again=again, progress=report)
     if as_json:
         print_json({"from": masked(source), "to": masked(target), "equal": done.equal, **asdict(done)})
     else:
@@ -88,14 +88,14 @@ def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = N
     """Check that the rows of a store fit together. Exit status 1 if not."""
     address = uri or load(sources).store
     with closing(open_store(address, create=False)) as store, count_bar(quiet=as_json) as report:
-        found = faults(store.records, report)
+        found = find_faults(store.records, report)
     if as_json:
         print_json({"store": masked(address), "sound": not found, "faults": [asdict(fault) for fault in found]})
     else:
-        for fault in found[:MOST_TOLD]:
+        for fault in found[:MAX_LISTED]:
             typer.echo(clean(f"{fault.table} {fault.row}: {fault.why}"))
-        if len(found) > MOST_TOLD:
-            typer.echo(f"… and {len(found) - MOST_TOLD} more")
+        if len(found) > MAX_LISTED:
+            typer.echo(f"… and {len(found) - MAX_LISTED} more")
         typer.echo(f"{masked(address)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
     if found:
         raise typer.Exit(1)
@@ -198,7 +198,7 @@ def backup(
     except OSError as error:
         raise BackupError(f"{file}: cannot be read: {error.strerror or error}") from error
     with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as report:
-        manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), tell=report)
+        manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), progress=report)
     if config is not None:
         mark = config.backup_mark
         try:
@@ -235,7 +235,7 @@ def restore(
 ) -> None:
     """Read a backup, checked first, into an empty store of any kind."""
     with count_bar(quiet=as_json) as report:
-        manifest = checked(file, report)
+        manifest = verify(file, report)
         row = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
         if not check:
             if to is None and sources is None and find() is None:  # the sources.yaml of the backup is written here
@@ -247,7 +247,7 @@ def restore(
                     raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
             uri = to or load(sources).store
             with _open_new_store(uri) as store:
-                done = restored(file, store, manifest=manifest, tell=report)
+                done = restore_backup(file, store, manifest=manifest, progress=report)
             row |= {"store": masked(uri), "left_out": done.left_out}
     if as_json:
         print_json(row)
@@ -273,7 +273,7 @@ def _open_new_store(uri: str) -> Iterator[Store]:
             yield store
         if files[1].exists():  # SQLite merges it into the file when closing, if possible
             raise BackupError(
-                f"{path}: not restored: not all was written to the disk; check that it has free space, and that no process reads {files[0]}"
+                f"{path}: not restored: not all was written to the disk; check the free space, and that no process reads {files[0]}"
             )
         files[0].replace(path)
     finally:

@@ -42,7 +42,7 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, Lost):
         return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({error.message[:SHOWN]}); start it, or correct the URI")
     if isinstance(error, SerializationError):
-        return StoreError(f"{place}: what was asked or answered is not JSON ({error}); is there a proxy in between?")
+        return StoreError(f"{place}: the request or response is not valid JSON ({error}); is there a proxy in between?")
     return StoreUnavailable(f"{place}: {str(error)[:SHOWN]}")
 
 

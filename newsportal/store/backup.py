@@ -19,13 +19,13 @@ from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
 from newsportal.store import container
 from newsportal.store.container import new_file
-from newsportal.store.copying import OnProgress, is_empty, nothing
+from newsportal.store.copying import OnProgress, ignore_progress, is_empty
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
 from newsportal.store.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1  # format name and version in the manifest
-FORMER: Final = frozenset({"deferred_links"})
+DROPPED_TABLES: Final = frozenset({"deferred_links"})
 """Tables of earlier versions that are no longer needed: deferred links are found again at the next visit."""
 
 MANIFEST, SOURCES = "manifest.json", "sources.yaml"
@@ -54,7 +54,7 @@ class Manifest:
         return hashlib.blake2b(json.dumps([self.made, dict(self.files)], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: OnProgress = nothing) -> Manifest:
+def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, progress: OnProgress = ignore_progress) -> Manifest:
     """Write the contents of ``store`` to a temporary file beside ``path``, verify it and rename it, so that a file at ``path`` is always
     complete. Temporary files of killed backups are deleted.
 
@@ -64,18 +64,18 @@ def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, t
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with new_file(path) as (part, file):
-            with container.writing(path, file) as put:
-                manifest = _write(store, put, sources, now, tell)
+            with container.write_archive(path, file) as put:
+                manifest = _write(store, put, sources, now, progress)
             file.flush()
             os.fsync(file.fileno())
-            checked(part, tell)
+            verify(part, progress)
             part.replace(path)
     except OSError as error:
         raise BackupError(f"{path}: cannot be written: {error.strerror or error}") from error
     return manifest
 
 
-def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, tell: OnProgress) -> Manifest:
+def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, progress: OnProgress) -> Manifest:
     files: Files = {}
 
     def add(name: str, content: bytes) -> None:
@@ -86,14 +86,14 @@ def _write(store: Store, put: container.Put, sources: bytes | None, now: datetim
         add(SOURCES, sources)
     last_change = store.last_seq()
     with store.records.reading() as reader:
-        tables = _write_tables(reader, add, tell)
+        tables = _write_tables(reader, add, progress)
     manifest = Manifest(now.isoformat(), __version__, last_change, tables, files)
     header = {"format": FORMAT, "version": VERSION, "newsportal": __version__, "made": manifest.made}
     put(MANIFEST, json.dumps({**header, "last_change": last_change, "tables": tables, "files": files}, indent=1).encode())
     return manifest
 
 
-def _write_tables(reader: TableReader, add: container.Put, tell: OnProgress) -> dict[str, dict[str, Any]]:
+def _write_tables(reader: TableReader, add: container.Put, progress: OnProgress) -> dict[str, dict[str, Any]]:
     total, done = sum(reader.count(form) for form in FORMS), 0
     tables: dict[str, dict[str, Any]] = {}
     for form in FORMS:
@@ -102,13 +102,13 @@ def _write_tables(reader: TableReader, add: container.Put, tell: OnProgress) -> 
             digest.add(form, row)
             buffer += _to_line(plain(form, row))
             done += 1
-            if len(buffer) >= container.PIECE:
+            if len(buffer) >= container.PIECE_BYTES:
                 add(_name(form, number), bytes(buffer))
                 buffer, number = bytearray(), number + 1
-                tell(f"saving {form.name}", done, max(total, done))
+                progress(f"saving {form.name}", done, max(total, done))
         if buffer:
             add(_name(form, number), bytes(buffer))
-        tell(f"saving {form.name}", done, max(total, done))
+        progress(f"saving {form.name}", done, max(total, done))
         tables[form.name] = {"rows": digest.count, "digest": digest.hexdigest(), "columns": list(form.columns)}
     return tables
 
@@ -124,13 +124,13 @@ def _to_line(row: Mapping[str, Any]) -> bytes:
         return (json.dumps(row, separators=(",", ":")) + "\n").encode()
 
 
-def checked(path: Path, tell: OnProgress = nothing) -> Manifest:
+def verify(path: Path, progress: OnProgress = ignore_progress) -> Manifest:
     """Read a backup completely and verify it against its manifest. Raises ``BackupError`` for any difference."""
     found: Files = {}
     sums = {form.name: Digest() for form in FORMS}
     manifest: Manifest | None = None
     sources: bytes | None = None
-    for name, content in container.files(path):
+    for name, content in container.read_files(path):
         if name == MANIFEST:
             manifest = _manifest(path, content)
             continue
@@ -140,7 +140,7 @@ def checked(path: Path, tell: OnProgress = nothing) -> Manifest:
         elif (form := _form(path, name)) is not None:
             for row in _rows(path, form, name, content):
                 sums[form.name].add(form, row)
-        tell("checking", len(found), len(found))
+        progress("checking", len(found), len(found))
     if manifest is None:
         raise BackupError(f"{path}: has no manifest: truncated, or not a backup; nothing was restored")
     if found != manifest.files:
@@ -161,7 +161,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
             raise ValueError(f"not {FORMAT}")  # noqa: TRY301  caught below
         if (version := int(values["version"])) > VERSION:
             _raise_newer(path, f"format {version}; supported: {VERSION}")
-        tables = {name: table for name, table in values["tables"].items() if name not in FORMER}
+        tables = {name: table for name, table in values["tables"].items() if name not in DROPPED_TABLES}
         if unknown := sorted(set(tables) - set(BY_NAME)):
             _raise_newer(path, f"tables {', '.join(unknown)[:100]}")
         for name, table in tables.items():
@@ -179,10 +179,10 @@ def _raise_newer(path: Path, detail: str) -> NoReturn:
 
 
 def _form(path: Path, name: str) -> Form | None:
-    """Return the table whose rows a file holds, or ``None`` for a table of :data:`FORMER`."""
+    """Return the table whose rows a file holds, or ``None`` for a table of :data:`DROPPED_TABLES`."""
     table = name.split("/")[1]
     form = BY_NAME.get(table)
-    if form is None and table not in FORMER:
+    if form is None and table not in DROPPED_TABLES:
         raise BackupError(f"{path}: holds {name!r}, an unknown table of a later version of newsportal; nothing was restored")
     return form
 
@@ -191,7 +191,7 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
     """Yield the rows of one file. Columns that did not exist in an older version are ``None``."""
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            container.countable(line)
+            container.check_row(line)
             row = json.loads(line, parse_constant=_reject_constant)
             missing = {column: None for column in form.nullable if isinstance(row, dict) and column not in row}
             yield from_plain(form, row | missing if missing else row)
@@ -212,8 +212,8 @@ class Restored:
     left_out: int
 
 
-def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = nothing) -> Restored:
-    """Write a backup verified by :func:`checked` into an empty store, or resume its interrupted restore. If that fails, the rows written
+def restore(path: Path, store: Store, *, manifest: Manifest, progress: OnProgress = ignore_progress) -> Restored:
+    """Write a backup verified by :func:`verify` into an empty store, or resume its interrupted restore. If that fails, the rows written
     are deleted; if the process dies, the mark in the store identifies the unfinished backup.
 
     Raises ``BackupError`` if the store holds anything else or another process wrote to it meanwhile, and the errors of the store.
@@ -229,7 +229,7 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = 
             raise BackupError("the target store is not empty and was not changed; name another one: --to URI")
         store.records.mark(manifest.name)
     try:
-        written = _write_rows(path, store.records, manifest.rows, tell)
+        written = _write_rows(path, store.records, manifest.rows, progress)
         store.records.finish()
         store.records.mark(None)
     except BaseException as error:
@@ -239,8 +239,8 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: OnProgress = 
         rows = sum(reader.count(form) for form in FORMS)
     if rows != written:  # rows of another process must not be deleted
         raise BackupError(
-            f"{path}: {written} rows were written and {rows} are there: somebody else writes to this store, and all of it was left there; "
-            "end that, and restore to another one: --to URI"
+            f"{path}: {written} rows were written and {rows} are there: another process writes to this store, and nothing was deleted; "
+            "stop it, and restore to another one: --to URI"
         )
     return Restored(manifest, written, manifest.rows - written)
 
@@ -261,15 +261,15 @@ def _delete_restored(path: Path, records: Records, error: BaseException) -> None
         ) from error
 
 
-def _write_rows(path: Path, records: Records, total: int, tell: OnProgress) -> int:
+def _write_rows(path: Path, records: Records, total: int, progress: OnProgress) -> int:
     """Write the rows in the order of the file: parents before their children."""
     written = done = 0
-    for name, content in container.files(path):
+    for name, content in container.read_files(path):
         form = None if name in (MANIFEST, SOURCES) else _form(path, name)
         if form is None:
             continue
         for page in chunks(_rows(path, form, name, content), PAGE):
             written += records.write(form, page)
             done += len(page)
-            tell(f"restoring {form.name}", done, total)
+            progress(f"restoring {form.name}", done, total)
     return written

@@ -41,7 +41,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
     Temporary files of killed backups of this name, or of dated names, are deleted first. Raises ``OSError``.
     """
-    for old in leavings(path):  # files locked by a running process stay, and all files on a disk without locks
+    for old in leftover_files(path):  # files locked by a running process stay, and all files on a disk without locks
         with suppress(OSError), old.open("rb") as locked:  # deleted meanwhile, locked or owned by another user: make the backup anyway
             if fcntl is not None:
                 fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +55,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
             part.unlink()
 
 
-def leftovers(path: Path) -> list[Path]:
+def leftover_files(path: Path) -> list[Path]:
     """Return the temporary files of backups beside ``path``, by their names; some may be in use."""
     found = ((part, PART.fullmatch(part.name)) for part in path.parent.iterdir())
     return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))
@@ -80,20 +80,20 @@ else:
     from backports import zstd
 
 NAME: Final = re.compile(r"manifest\.json|sources\.yaml|records/[a-z_]{1,60}/\d{6}\.jsonl")  # all file names allowed in a backup
-PIECE: Final = 8 * 1024 * 1024  # bytes of rows after which a new file begins
-LONGEST: Final = 256 * 1024 * 1024
-"""Maximum size of one file, in bytes: :data:`PIECE`, plus one row that may be long. An article has at most 16 MB of text."""
+PIECE_BYTES: Final = 8 * 1024 * 1024  # bytes of rows after which a new file begins
+MAX_FILE_BYTES: Final = 256 * 1024 * 1024
+"""Maximum size of one file, in bytes: :data:`PIECE_BYTES`, plus one row that may be long. An article has at most 16 MB of text."""
 
-UNPACKED: Final = 1024
+MAX_RATIO: Final = 1024
 """Maximum ratio of the files' total size to the size of the backup: texts compress to a fifth, identical rows to a thousandth."""
 
-SMALL: Final = 64 * 1024 * 1024  # bytes that any backup may expand to, even a very small one
-MOST: Final = 100_000  # maximum number of files in a backup: 800 GB of rows
+ALWAYS_ALLOWED: Final = 64 * 1024 * 1024  # bytes that any backup may expand to, even a very small one
+MAX_FILES: Final = 100_000  # maximum number of files in a backup: 800 GB of rows
 BLOCK: Final = 512  # bytes of a tar header; files are padded to multiples of it
 PACKING: Final[Mapping[int, int]] = {zstd.CompressionParameter.compression_level: 6, zstd.CompressionParameter.checksum_flag: 1}
 """Options of zstd: as small as a zip, five times as fast; its checksum detects any changed byte."""
 
-MOST_VALUES: Final = 1_000_000
+MAX_VALUES: Final = 1_000_000
 """Maximum number of values in one row: rows with lists (a run report, the lines of a site) have thousands. In memory a value takes up to
 thirty times its size in JSON."""
 
@@ -105,7 +105,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, zstd.ZstdError, EOFError, NotImplemen
 
 
 @contextmanager
-def writing(path: Path, file: IO[bytes]) -> Iterator[Put]:
+def write_archive(path: Path, file: IO[bytes]) -> Iterator[Put]:
     """Write the files of a backup to an open file, in the archive format given by the suffix of ``path``."""
     if is_zip(path):
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -130,14 +130,14 @@ def is_zip(path: Path) -> bool:
         return True
     if path.name.endswith((".tar.zst", ".tzst")):
         return False
-    raise BackupError(f"{path}: unknown type of file; its name must end in .tar.zst or .zip")
+    raise BackupError(f"{path}: unknown file type; the name must end in .tar.zst or .zip")
 
 
-def files(path: Path) -> Iterator[tuple[str, bytes]]:
+def read_files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of each file of a backup, in order. Raises ``BackupError``."""
     try:
         with path.open("rb") as file:
-            most = max(SMALL, path.stat().st_size * UNPACKED)
+            most = max(ALWAYS_ALLOWED, path.stat().st_size * MAX_RATIO)
             found = _zip_entries(file) if file.read(4) == b"PK\x03\x04" else _tar_entries(file)
             names: set[str] = set()
             total = 0
@@ -149,7 +149,7 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
                     )
                 if name in names:
                     raise BackupError(f"{path}: holds {name!r} twice; nothing was restored")
-                if not 0 <= size <= LONGEST or total > most or len(names) >= MOST:
+                if not 0 <= size <= MAX_FILE_BYTES or total > most or len(names) >= MAX_FILES:
                     raise BackupError(f"{path}: {name} would be unpacked to more than a backup of this size may have; nothing was restored")
                 names.add(name)
                 yield name, content()
@@ -185,7 +185,7 @@ def _tar_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[],
             yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
         while block := stream.read(BLOCK):  # read up to the checksum, after a second empty block
             if any(block):
-                raise tarfile.TarError("something stands behind the end")
+                raise tarfile.TarError("data after the end")
 
 
 def _read_exactly(stream: Any, size: int) -> bytes:
@@ -199,9 +199,9 @@ def _read_exactly(stream: Any, size: int) -> bytes:
     return buffer.getvalue()
 
 
-def countable(line: bytes) -> None:
+def check_row(line: bytes) -> None:
     """Check the number of values in a row, which could fill the memory. Raises ``ValueError``."""
-    if _count_values(line) > MOST_VALUES and _count_values(STRINGS.sub(b"", line)) > MOST_VALUES:
+    if _count_values(line) > MAX_VALUES and _count_values(STRINGS.sub(b"", line)) > MAX_VALUES:
         raise ValueError("too many values for a row")
 
 

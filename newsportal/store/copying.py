@@ -27,7 +27,7 @@ OnProgress = Callable[[str, int, int], None]  # progress callback: current step 
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class TableComparison:
     """Row count and digest of a table in the source and in the target (``_there``)."""
 
     table: str
@@ -42,10 +42,10 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopyResult:
     """Result of a copy. ``until``: last change of the source that it includes; ``behind``: number of later changes."""
 
-    tables: tuple[Compared, ...]
+    tables: tuple[TableComparison, ...]
     written: int
     deleted: int
     until: int
@@ -56,7 +56,7 @@ class Copied:
         return all(table.equal for table in self.tables)
 
 
-def nothing(step: str, done: int, total: int) -> None:
+def ignore_progress(step: str, done: int, total: int) -> None:
     """Ignore progress."""
 
 
@@ -65,7 +65,7 @@ def is_empty(records: Records) -> bool:
         return not any(reader.count(form) for form in FORMS)
 
 
-def copy(source: Store, target: Store, *, again: bool = False, tell: OnProgress = nothing) -> Copied:
+def copy(source: Store, target: Store, *, again: bool = False, progress: OnProgress = ignore_progress) -> CopyResult:
     """Make ``target`` equal to ``source``. Raises ``StoreError`` if the target is not empty, unless it is an earlier copy of ``source`` and
     ``again`` is set."""
     if not is_empty(target.records):
@@ -83,16 +83,16 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: OnProgress 
     for _ in range(PASSES):
         until = source.last_seq()
         with source.records.reading() as reader:
-            digests, wrote, removed = _copy_once(reader, target.records, tell)
+            digests, wrote, removed = _copy_once(reader, target.records, progress)
         target.records.finish()
         written, deleted = written + wrote, deleted + removed
-        compared: list[Compared] = []
+        compared: list[TableComparison] = []
         with target.records.reading() as target_reader:
             for number, form in enumerate(FORMS, 1):
-                tell(f"comparing {form.name}", number, len(FORMS))
+                progress(f"comparing {form.name}", number, len(FORMS))
                 copied, original = digest(target_reader, form), digests[form.name]
-                compared.append(Compared(form.name, original.count, original.hexdigest(), copied.count, copied.hexdigest()))
-        result = Copied(tuple(compared), written, deleted, until, source.last_seq() - until)
+                compared.append(TableComparison(form.name, original.count, original.hexdigest(), copied.count, copied.hexdigest()))
+        result = CopyResult(tuple(compared), written, deleted, until, source.last_seq() - until)
         if not result.behind and result.equal:
             break
     return result
@@ -112,7 +112,7 @@ def _find_own(reader: TableReader, target_reader: TableReader) -> str | None:
     return None
 
 
-def _copy_once(reader: TableReader, target: Records, tell: OnProgress) -> tuple[dict[str, Digest], int, int]:
+def _copy_once(reader: TableReader, target: Records, progress: OnProgress) -> tuple[dict[str, Digest], int, int]:
     """Read every table once. Return the digests of the rows read, and the numbers of rows written and deleted."""
     totals = {form.name: reader.count(form) for form in FORMS}
     total, done, written = sum(totals.values()), 0, 0
@@ -126,7 +126,7 @@ def _copy_once(reader: TableReader, target: Records, tell: OnProgress) -> tuple[
             different = page if fresh else _find_different(target, form, page)
             written += target.write(form, different) if different else 0
             done += len(page)
-            tell(f"copying {form.name}", done, max(total, done))
+            progress(f"copying {form.name}", done, max(total, done))
     deleted = sum(_delete_extra(reader, target, form, digests[form.name].count) for form in reversed(FORMS))
     return digests, written, deleted
 
@@ -157,7 +157,7 @@ def _delete_extra(reader: TableReader, target: Records, form: Form, rows: int) -
     return sum(target.delete(form, chunk) for chunk in chunks(extra))
 
 
-MOST_TOLD: Final = 20  # maximum number of faults of one kind that are listed
+MAX_LISTED: Final = 20  # maximum number of faults of one kind that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +169,12 @@ class Fault:
     why: str
 
 
-def faults(records: Records, tell: OnProgress = nothing) -> list[Fault]:
+def find_faults(records: Records, progress: OnProgress = ignore_progress) -> list[Fault]:
     """Return all inconsistencies of a store; an empty list means that it is sound."""
     found: list[Fault] = []
     with records.reading() as reader:
         for number, form in enumerate(FORMS, 1):
-            tell(f"checking {form.name}", number, len(FORMS))
+            progress(f"checking {form.name}", number, len(FORMS))
             for column, parent in form.parents.items():
                 found += [
                     Fault(form.name, ", ".join(map(str, form.key_of(row))), f"{column} {row[column]!r} is not in {parent}")

@@ -1,7 +1,7 @@
 """Corrections of articles by editors, and their interaction with later changes of the page. Pure functions.
 
 Corrections apply field by field: a later text of the page is kept as a revision and only changes the fields that no editor corrected. Each
-state of an article records its author: the page (``corrected`` is NULL) or an editor (time, name and fields).
+state of an article records its author: the page (``apply_correction`` is NULL) or an editor (time, name and fields).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Fields that an editor may correct -> their columns: a text includes its HTML and images."""
 
-WHOSE: Final = ("corrected", "corrected_by", "corrected_fields")  # columns that record the editor of a state; all NULL: the page's own
+EDITED_BY: Final = ("corrected", "corrected_by", "corrected_fields")  # columns that record the editor of a state; all NULL: the page's own
 
 
 class Correction(TypedDict, total=False):
@@ -41,12 +41,12 @@ class Correction(TypedDict, total=False):
     author: str | None
 
 
-class Superseded(StoreError):
+class EditConflict(StoreError):
     """Raised by ``correct`` and ``withdraw`` if the article changed since the editor loaded it. The caller shows both states."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Changes:
     """``revisions``: states to store as revisions, oldest first; ``columns``: new values of the article's columns."""
 
     revisions: tuple[dict[str, Any], ...]
@@ -61,13 +61,13 @@ def columns_of(fields: Iterable[str]) -> tuple[str, ...]:
     return tuple(column for field in fields for column in FIELDS[field])
 
 
-def expect(row: Mapping[str, Any], expected: int | None) -> None:
-    """Raise :class:`Superseded` if the article is not at revision ``expected`` (``None``: any revision)."""
+def check_revision(row: Mapping[str, Any], expected: int | None) -> None:
+    """Raise :class:`EditConflict` if the article is not at revision ``expected`` (``None``: any revision)."""
     if expected is not None and row["revision"] != expected:
-        raise Superseded(f"article {row['id']} was changed meanwhile: it is at revision {row['revision']}, not {expected}")
+        raise EditConflict(f"article {row['id']} was changed meanwhile: it is at revision {row['revision']}, not {expected}")
 
 
-def corrected(row: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Written | None:
+def apply_correction(row: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Changes | None:
     """Return the changes for a correction, or ``None`` if it equals the article. Raises ``StoreError`` for invalid values."""
     values = _values(row, correction)
     changed = [field for field, columns in FIELDS.items() if any(column in values and values[column] != row[column] for column in columns)]
@@ -75,29 +75,29 @@ def corrected(row: Mapping[str, Any], correction: Correction, *, by: str, now: d
         return None
     fields = [field for field in FIELDS if field in {*changed, *fields_of(row)}]
     attribution = {"corrected": now, "corrected_by": stored_name(by), "corrected_fields": " ".join(fields)}
-    return Written((present_content(row),), _following(row, {**values, **attribution, "revision": row["revision"] + 1}))
+    return Changes((present_content(row),), _following(row, {**values, **attribution, "revision": row["revision"] + 1}))
 
 
-def withdrawn(row: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:
+def withdraw_corrections(row: Mapping[str, Any], page: Mapping[str, Any]) -> Changes | None:
     """Return the changes that withdraw all corrections, or ``None`` if there are none; ``page``: the last state of the page."""
     if row.get("corrected") is None:
         return None
     values = {column: page[column] for column in columns_of(fields_of(row))}
-    return Written((present_content(row),), _following(row, {**values, **dict.fromkeys(WHOSE), "revision": row["revision"] + 1}))
+    return Changes((present_content(row),), _following(row, {**values, **dict.fromkeys(EDITED_BY), "revision": row["revision"] + 1}))
 
 
-def crawled(row: Mapping[str, Any], article: Article) -> Written:
+def apply_page(row: Mapping[str, Any], article: Article) -> Changes:
     """Return the changes for a new version of the page (``article_rows.is_newer``)."""
     values = revised_columns(row, article)
     if row.get("corrected") is None:
-        return Written((present_content(row),), values)
-    page_state = {**present_content(row), **dict.fromkeys(WHOSE), **{name: values[name] for name in CONTENT if name in values}}
+        return Changes((present_content(row),), values)
+    page_state = {**present_content(row), **dict.fromkeys(EDITED_BY), **{name: values[name] for name in CONTENT if name in values}}
     corrections = {column: row[column] for column in columns_of(fields_of(row))}
     visible = {column: {**values, **corrections}.get(column, row[column]) for column in columns_of(FIELDS)}
     if all(row[column] == value for column, value in visible.items()):  # no visible change: store the page's state before this one
-        return Written(({**page_state, "revision": row["revision"]},), _following(row, {**values, **corrections}))
+        return Changes(({**page_state, "revision": row["revision"]},), _following(row, {**values, **corrections}))
     later = _following(row, {**values, **corrections, "revision": row["revision"] + 2})
-    return Written((present_content(row), {**page_state, "revision": row["revision"] + 1}), later)
+    return Changes((present_content(row), {**page_state, "revision": row["revision"] + 1}), later)
 
 
 def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from newsportal.items import TopicMark
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
 from newsportal.store.columns import name, storable
-from newsportal.store.corrections import Correction, Written, corrected, expect, withdrawn
+from newsportal.store.corrections import Changes, Correction, apply_correction, check_revision, withdraw_corrections
 from newsportal.store.dialects import Part, chunks, select_in
 from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
@@ -25,10 +25,10 @@ KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals
 
 
 def _correct(
-    connection: Connection, article_id: str, change: Callable[[Mapping[str, Any]], Written | None], expected: int | None, now: datetime
+    connection: Connection, article_id: str, change: Callable[[Mapping[str, Any]], Changes | None], expected: int | None, now: datetime
 ) -> int:
     row = existing(connection, article_id)
-    expect(row, expected)
+    check_revision(row, expected)
     written = change(row)
     if written is None:
         return int(row["revision"])
@@ -107,17 +107,16 @@ class Editing(Part):
     def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
         """Apply an editor's correction, and return the article's new ``revision`` number.
 
-        The previous state is kept as a revision. Corrected fields keep the editor's values when the page changes later (its text is kept as
-        a revision and shown in the other fields). ``seen``: the revision the editor saw. Raises ``Superseded`` if it is no longer current,
-        ``StoreError`` for an unknown article or invalid values.
+        The previous state is kept as a revision. Corrected fields keep the editor's values when the page changes (:mod:`corrections`).
+        ``seen``: the revision the editor saw. Raises ``EditConflict`` if it is not current, ``StoreError`` for an unknown article or value.
         """
         with self._write() as connection:
-            return _correct(connection, article_id, lambda row: corrected(row, correction, by=by, now=now), seen, now)
+            return _correct(connection, article_id, lambda row: apply_correction(row, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Withdraw all corrections: the article returns to the last state of its page. Returns and raises like :meth:`correct`."""
         with self._write() as connection:
-            return _correct(connection, article_id, lambda row: withdrawn(row, page_version(connection, row)), seen, now)
+            return _correct(connection, article_id, lambda row: withdraw_corrections(row, page_version(connection, row)), seen, now)
 
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
         """Hide articles from readers (lists, stories, search, recommendations, publishing); they remain in the store. Return the ids newly

@@ -19,7 +19,7 @@ from newsportal.store.gallery_tables import (
     GALLERY_LABELS,
     GALLERY_PAGES,
     GALLERY_PICTURES,
-    LEFT_ALONE,
+    RECHECK_AFTER,
     REFUSED_GALLERIES,
     GalleryOutcome,
     SavedGallery,
@@ -62,7 +62,7 @@ class Galleries(Part):
             _write(connection, id, gallery, stored, grown, now)
             if grown and existing is not None:
                 article_row = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
-                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.revised(article_row, article)))
+                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.updated_columns(article_row, article)))
             topics_added = add_topics(connection, id, topics_of(article))
             if gallery.complete:
                 connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, name_id(identity)})))
@@ -77,19 +77,19 @@ class Galleries(Part):
                 log(connection, "article", id, now)
             complete = gallery.complete or bool(stored and stored["complete"])
             outcome: GalleryOutcome = "same" if not grown else "grown" if stored else "folded" if row.fold_of else "stored"
-            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.in_vain(stored, gallery, grown))
+            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.count_vain_visits(stored, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """Record that ``identity`` is not a photo story (an index page, a dead link); ``reason`` is a slug."""
         row = {"name": name_id(identity), "reason": gallery_rows.slug(reason) or "", "seen": now}
         with self._write() as connection:  # delete expired refusals
-            connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
+            connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - RECHECK_AFTER))
             upsert(connection, REFUSED_GALLERIES, [row], update=("reason", "seen"))
 
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
-        """Return those of these identities that were refused within :data:`LEFT_ALONE`."""
+        """Return those of these identities that were refused within :data:`RECHECK_AFTER`."""
         by_id = {name_id(identity): identity for identity in identities}
-        query = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
+        query = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - RECHECK_AFTER)
         return {by_id[row["name"]] for row in self._select_in(query, REFUSED_GALLERIES.c.name, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
@@ -119,7 +119,7 @@ class Galleries(Part):
             by_name = {name_id(url): caption for url, caption in captions.items()}
             changed = 0
             for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
-                caption = gallery_rows.recaptioned(dict(row), by_name[row["name"]]) if row["name"] in by_name else row["said"]
+                caption = gallery_rows.caption_override(dict(row), by_name[row["name"]]) if row["name"] in by_name else row["said"]
                 if caption != row["said"]:
                     at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
                     connection.execute(update(GALLERY_PICTURES).where(*at).values(said=caption))
@@ -208,7 +208,7 @@ def _narrowed(filters: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool
 
 def _write(connection: Connection, id: str, gallery: Gallery, stored: dict[str, Any] | None, grown: bool, now: datetime) -> None:
     """Write the row of ``galleries`` and, if the story has ``grown``, its pictures."""
-    values = gallery_rows.written(stored, gallery, grown, now)
+    values = gallery_rows.visit_columns(stored, gallery, grown, now)
     if stored is None:
         connection.execute(insert(GALLERIES), {"id": id, **values})
     elif values:
@@ -229,7 +229,7 @@ def _update_derived(connection: Connection, id: str) -> None:
     query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
     rows = [dict(row) for row in connection.execute(query.order_by(GALLERY_PICTURES.c.number)).mappings()]
     text = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.followed(text, rows)))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.derived_columns(text, rows)))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
 

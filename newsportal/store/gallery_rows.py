@@ -59,7 +59,7 @@ def caption_of(row: Mapping[Any, Any]) -> str | None:
     return row["caption"] if caption is None else caption or None
 
 
-def recaptioned(row: Mapping[str, Any], caption: str | None) -> str | None:
+def caption_override(row: Mapping[str, Any], caption: str | None) -> str | None:
     """Return the column ``said`` for an editor's caption; ``None`` if it equals the page's."""
     if caption is None or " ".join(caption.split()) == " ".join((row["caption"] or "").split()):
         return None
@@ -95,7 +95,7 @@ def article_of(gallery: Gallery) -> Article:
     return Article(**{**shared, **derived})
 
 
-def state(gallery: Gallery) -> dict[str, Any]:
+def gallery_columns(gallery: Gallery) -> dict[str, Any]:
     """Return the columns that a visit fills."""
     return {
         "complete": gallery.complete, "pages": len(gallery.pages) or 1, "total": gallery.total, "missing": list(gallery.missing),
@@ -125,30 +125,30 @@ def is_fuller(stored: Mapping[str, Any] | None, gallery: Gallery, captions: Call
         return True
     if gallery.complete != stored["complete"]:
         return gallery.complete
-    new = state(gallery)
+    new = gallery_columns(gallery)
     if new["pages"] < stored["pages"]:
         return False
     found = {(row["name"], row["caption"]) for row in picture_rows(stored["id"], gallery, {})}
     return found != set(map(tuple, captions())) or bool(new["text"] != stored["text"]) or bool(new["pages"] > stored["pages"])
 
 
-def written(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
+def visit_columns(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
     """Return the columns of ``galleries`` that a visit writes; empty if it adds nothing to a complete story."""
     if stored is None:
-        return {**state(gallery), "pictures": 0, "score": 0.0, "moment": now, "visited": now, "vain": 0}
+        return {**gallery_columns(gallery), "pictures": 0, "score": 0.0, "moment": now, "visited": now, "vain": 0}
     if grown:
-        return {**state(gallery), "visited": now, "vain": 0}
+        return {**gallery_columns(gallery), "visited": now, "vain": 0}
     if stored["complete"]:
         return {}
-    return {"failure": state(gallery)["failure"], "visited": now, "vain": in_vain(stored, gallery, grown)}
+    return {"failure": gallery_columns(gallery)["failure"], "visited": now, "vain": count_vain_visits(stored, gallery, grown)}
 
 
-def in_vain(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
+def count_vain_visits(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
     """Return the number of consecutive visits without result, including this one."""
     return 0 if grown or gallery.complete or stored is None or stored["complete"] else int(stored["vain"]) + 1
 
 
-def revised(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
+def updated_columns(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
     """Return the columns of the article ``row`` that a later visit changes; missing values are kept. An article of another source becomes a
     photo story."""
     new = {key: value for key, value in content_of(article).items() if value is not None and key not in ("text", "images")}
@@ -158,7 +158,7 @@ def revised(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
     return {**new, **derived, "moment": moment, "source": row_of(article, now=row["first_seen"])["source"]}
 
 
-def followed(own_text: str, pictures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def derived_columns(own_text: str, pictures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the article's columns that depend on the story's pictures: its text (``own_text``: without captions), and its first pictures.
     ``pictures``: rows of pictures in order."""
     parts = (own_text, *map(caption_of, pictures))

@@ -71,7 +71,7 @@ class StoredPicture:
     page_caption: str | None = None
 
 
-LEFT_ALONE: Final = timedelta(hours=6)
+RECHECK_AFTER: Final = timedelta(hours=6)
 """How long a link that was refused is not fetched again: a page or its pictures may be published after its link. Chosen, not measured."""
 
 WallOrder = Literal["ranked", "newest"]

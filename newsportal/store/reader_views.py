@@ -43,9 +43,9 @@ class ImportedViews:
 
 
 READER_CHARS: Final = 64  # a reader's name is a random one of the portal, or of another system; a longer one is stored as its hash
-MOST_PLACES: Final = 2000  # pictures of a story that are distinguished; further ones count as the last
-LOOKED: Final = ("seen", "pictures", "places", "first", "at")  # columns of a view
-WRITTEN_AT_ONCE: Final = 2000  # imported views per transaction: about a tenth of a second, in which the portal cannot write
+MAX_PICTURES: Final = 2000  # pictures of a story that are distinguished; further ones count as the last
+VIEW_COLUMNS: Final = ("seen", "pictures", "places", "first", "at")  # columns of a view
+IMPORT_BATCH: Final = 2000  # imported views per transaction: about a tenth of a second, in which the portal cannot write
 
 
 def reader_name(reader: str) -> str:
@@ -58,11 +58,11 @@ def bits(places: Collection[int], pictures: int) -> int:
     """Return the pictures seen as the bits of a number; numbers that the story does not have are ignored."""
     if pictures < 1:
         return 1
-    return sum(1 << (min(place, MOST_PLACES) - 1) for place in set(places) if 1 <= place <= min(pictures, MOST_PLACES))
+    return sum(1 << (min(place, MAX_PICTURES) - 1) for place in set(places) if 1 <= place <= min(pictures, MAX_PICTURES))
 
 
-def look(seen: int, pictures: int, now: datetime) -> dict[str, Any]:
-    """Return the columns :data:`LOOKED` of one view; ``seen`` is a result of :func:`bits`."""
+def view_columns(seen: int, pictures: int, now: datetime) -> dict[str, Any]:
+    """Return the columns :data:`VIEW_COLUMNS` of one view; ``seen`` is a result of :func:`bits`."""
     return {"pictures": max(pictures, 1), "first": now, "at": now, **_places(seen)}
 
 
@@ -70,7 +70,7 @@ def _places(seen: int) -> dict[str, Any]:
     return {"seen": seen.bit_count(), "places": seen.to_bytes((seen.bit_length() + 7) // 8, "little")}
 
 
-def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def merge_views(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two views of one story. The later one determines the number of pictures, because stories grow."""
     later = max(new, old, key=lambda view: view["at"])
     pictures = later["pictures"]
@@ -79,14 +79,14 @@ def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return {"pictures": pictures, "first": min(old["first"], new["first"]), "at": later["at"], **_places(seen)}
 
 
-def looks(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> dict[tuple[str, str], dict[str, Any]]:
+def view_rows(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> dict[tuple[str, str], dict[str, Any]]:
     """Return (reader, article) → columns of imported views; ``articles``: ``View.story`` → the article's id."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for view in views:
         key = (reader_name(view.reader), articles[view.story])
-        seen = (1 << min(max(view.seen, 0), view.pictures, MOST_PLACES)) - 1 if view.pictures > 0 else 1
-        new = look(seen, view.pictures, min(view.at, now))
-        rows[key] = both(rows[key], new) if key in rows else new
+        seen = (1 << min(max(view.seen, 0), view.pictures, MAX_PICTURES)) - 1 if view.pictures > 0 else 1
+        new = view_columns(seen, view.pictures, min(view.at, now))
+        rows[key] = merge_views(rows[key], new) if key in rows else new
     return rows
 
 
@@ -162,13 +162,13 @@ SITUATION: Final = (
 """Reads all that recording one view needs, in one statement."""
 
 
-def save_look(connection: sa.Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
+def save_view(connection: sa.Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
     found = connection.execute(SITUATION, {"reader": reader, "article": article_id}).mappings().first()
     if found is None or found["off"] is not None:
         return False
-    new = look(bits(places, pictures), pictures, now)
-    row = new if found["places"] is None else both(dict(found), new)
-    upsert(connection, VIEWS, [{"reader": reader, "article_id": article_id, **row}], update=LOOKED)
+    new = view_columns(bits(places, pictures), pictures, now)
+    row = new if found["places"] is None else merge_views(dict(found), new)
+    upsert(connection, VIEWS, [{"reader": reader, "article_id": article_id, **row}], update=VIEW_COLUMNS)
     if found["places"] is None:
         story_id = found["story_id"]
         unopened = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
@@ -190,11 +190,11 @@ def insert_views(connection: sa.Connection, views: Sequence[View], now: datetime
     readers = {reader_name(view.reader) for view in recent}
     off = set(connection.scalars(sa.select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
     imported = [view for view in stored if reader_name(view.reader) not in off]
-    rows = looks(imported, articles, now)
+    rows = view_rows(imported, articles, now)
     for row in _stored_views(connection, list(rows)):
         key = (row["reader"], row["article_id"])
-        rows[key] = both(row, rows[key])
-    upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
+        rows[key] = merge_views(row, rows[key])
+    upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=VIEW_COLUMNS)
     old, unknown = len(views) - len(recent), len(recent) - len(stored)
     return {"taken": len(imported), "unknown": unknown, "old": old, "off": len(stored) - len(imported)}
 

@@ -83,7 +83,7 @@ class Readers(Part):
         Return whether it was recorded: not for a reader whose profile is off, nor for an unknown article.
         """
         with self._write() as connection:
-            return reader_views.save_look(connection, reader_name(reader), article_id, places, pictures, now)
+            return reader_views.save_view(connection, reader_name(reader), article_id, places, pictures, now)
 
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
         """Return the stories that a reader viewed, latest first."""
@@ -181,7 +181,7 @@ class Readers(Part):
         """Import views from elsewhere; ``View.story`` is an article's id or one of its identities. Idempotent. Uses small transactions, so
         that readers do not wait."""
         counts = Counter(taken=0)
-        for batch in chunks(views, reader_views.WRITTEN_AT_ONCE):
+        for batch in chunks(views, reader_views.IMPORT_BATCH):
             with self._write() as connection:
                 for chunk in chunks(batch, reader_views.AT_ONCE):
                     counts.update(reader_views.import_views(connection, chunk, now))

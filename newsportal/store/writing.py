@@ -15,7 +15,7 @@ from newsportal.items import Article, Fold, FoldDecision, FoldKey, TopicMark, co
 from newsportal.store import folding, prints
 from newsportal.store.article_rows import fold_columns, identity_of, is_newer, row_of, topics_of
 from newsportal.store.columns import MOST_DECLARING, storable
-from newsportal.store.corrections import Written, crawled
+from newsportal.store.corrections import Changes, apply_page
 from newsportal.store.dialects import Part, upsert
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
@@ -98,7 +98,7 @@ def _readd(connection: Connection, row: dict[str, Any], article: Article, keys: 
     id = row["id"]
     revised = is_newer(page_version(connection, row), article)
     if revised:
-        written = crawled(row, article)
+        written = apply_page(row, article)
         keep(connection, id, written)
         moment = written.columns["moment"]  # it now has its old and new keys, and its new fingerprint
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
@@ -126,7 +126,7 @@ def _fold_revised(connection: Connection, row: Mapping[str, Any], keys: Sequence
     return found.story_id
 
 
-def write_state(connection: Connection, article_id: str, written: Written) -> None:
+def write_state(connection: Connection, article_id: str, written: Changes) -> None:
     """Write a new state of an article, and the states that become revisions."""
     connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.revisions])
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))

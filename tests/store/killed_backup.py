@@ -18,4 +18,4 @@ def tell(what: str, done: int, total: int) -> None:
 
 
 if __name__ == "__main__":
-    back_up(open_store(sys.argv[1]), Path(sys.argv[2]), sources=None, now=datetime.now(UTC), tell=tell)
+    back_up(open_store(sys.argv[1]), Path(sys.argv[2]), sources=None, now=datetime.now(UTC), progress=tell)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from newsportal.store import open_store
-from newsportal.store.backup import checked, restore
+from newsportal.store.backup import restore, verify
 
 
 def tell(what: str, done: int, total: int) -> None:
@@ -18,5 +18,5 @@ def tell(what: str, done: int, total: int) -> None:
 
 if __name__ == "__main__":
     file = Path(sys.argv[1])
-    manifest = checked(file)
-    restore(file, open_store(sys.argv[2], unfinished=True), manifest=manifest, tell=tell)
+    manifest = verify(file)
+    restore(file, open_store(sys.argv[2], unfinished=True), manifest=manifest, progress=tell)

@@ -20,7 +20,7 @@ from test_records import sums
 
 from newsportal.errors import BackupError, StoreUnavailable
 from newsportal.store import container, open_store
-from newsportal.store.backup import back_up, checked, restore
+from newsportal.store.backup import back_up, restore, verify
 from newsportal.store.copying import is_empty
 from newsportal.store.records import BY_NAME
 from newsportal.store.store import Store
@@ -62,7 +62,7 @@ def test_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: 
 
 
 def _is_restored(backup_file: Path, source: Store, store: Store) -> None:
-    manifest = checked(backup_file)
+    manifest = verify(backup_file)
     assert manifest.sources == YAML
     assert manifest.last_change == source.last_seq()
     done = restore(backup_file, store, manifest=manifest)
@@ -77,15 +77,15 @@ def _is_restored(backup_file: Path, source: Store, store: Store) -> None:
 def test_nonempty_store_is_left_alone(backup_file: Path, empty: Store) -> None:
     empty.add(article("mine"), now=NOW)
     with pytest.raises(BackupError, match="not empty"):
-        restore(backup_file, empty, manifest=checked(backup_file))
+        restore(backup_file, empty, manifest=verify(backup_file))
     assert empty.tally().articles == 1
 
 
 def test_tables_in_several_pieces_are_joined(source: Store, empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "PIECE", 100)
+    monkeypatch.setattr(container, "PIECE_BYTES", 100)
     manifest = back_up(source, tmp_path / "b.zip", sources=None, now=NOW)
     assert len(manifest.files) > len(manifest.tables)
-    restore(tmp_path / "b.zip", empty, manifest=checked(tmp_path / "b.zip"))
+    restore(tmp_path / "b.zip", empty, manifest=verify(tmp_path / "b.zip"))
     assert sums(empty) == sums(source)
 
 
@@ -100,7 +100,7 @@ def test_failed_restore_leaves_store_empty(backup_file: Path, empty: Store, monk
 
     monkeypatch.setattr(empty.records, "write", write)
     with pytest.raises(StoreUnavailable):
-        restore(backup_file, empty, manifest=checked(backup_file))
+        restore(backup_file, empty, manifest=verify(backup_file))
     assert is_empty(empty.records)
 
 
@@ -113,7 +113,7 @@ def test_rows_written_by_others_during_restore_are_kept(backup_file: Path, empty
 
     monkeypatch.setattr(empty.records, "finish", finish)
     with pytest.raises(BackupError, match="another process writes to this store"):
-        restore(backup_file, empty, manifest=checked(backup_file))
+        restore(backup_file, empty, manifest=verify(backup_file))
     assert empty.article(added[0])
 
 
@@ -124,7 +124,7 @@ def test_error_if_failed_restore_cannot_be_undone(backup_file: Path, empty: Stor
     monkeypatch.setattr(empty.records, "finish", away)
     monkeypatch.setattr(empty.records, "delete", away)
     with pytest.raises(BackupError, match=r"could not be deleted .*away.*; delete that store by hand"):
-        restore(backup_file, empty, manifest=checked(backup_file))
+        restore(backup_file, empty, manifest=verify(backup_file))
 
 
 def test_backup_file_is_private(backup_file: Path) -> None:
@@ -158,36 +158,36 @@ def test_truncated_backup_is_refused(backup_file: Path, tmp_path: Path) -> None:
     for share in (0, 4, len(content) // 3, len(content) // 2, len(content) - 30):
         (tmp_path / backup_file.name).write_bytes(content[:share])
         with pytest.raises(BackupError):
-            checked(tmp_path / backup_file.name)
+            verify(tmp_path / backup_file.name)
 
 
 def test_changed_byte_is_refused_or_harmless(backup_file: Path, tmp_path: Path) -> None:
     content = bytearray(backup_file.read_bytes())
-    manifest = checked(backup_file)
+    manifest = verify(backup_file)
     for place in range(5, len(content), len(content) // 100):
         changed = bytearray(content)
         changed[place] ^= 0x5A
         (tmp_path / backup_file.name).write_bytes(changed)
         try:
-            assert checked(tmp_path / backup_file.name) == manifest  # a byte without meaning: a time in a zip header
+            assert verify(tmp_path / backup_file.name) == manifest  # a byte without meaning: a time in a zip header
         except BackupError:
             pass
 
 
 def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="cannot be read"):
-        checked(tmp_path / "none.zip")
+        verify(tmp_path / "none.zip")
 
 
 # Malicious backups
 
 
 def parts(backup_file: Path) -> dict[str, bytes]:
-    return dict(container.files(backup_file))
+    return dict(container.read_files(backup_file))
 
 
 def build(path: Path, files: dict[str, bytes]) -> Path:
-    with path.open("wb") as file, container.writing(path, file) as put:
+    with path.open("wb") as file, container.write_archive(path, file) as put:
         for name, content in files.items():
             put(name, content)
     return path
@@ -212,7 +212,7 @@ NEWER: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("what", NEWER)
 def test_backup_of_later_version_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
     with pytest.raises(BackupError, match=f"later newsportal.*{what}"):
-        checked(build(tmp_path / backup_file.name, with_manifest(parts(backup_file), NEWER[what])))
+        verify(build(tmp_path / backup_file.name, with_manifest(parts(backup_file), NEWER[what])))
 
 
 def test_backup_of_earlier_version_may_lack_columns_and_tables(backup_file: Path, source: Store, empty: Store, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_backup_of_earlier_version_may_lack_columns_and_tables(backup_file: Path
         del manifest["tables"]["visits"]
 
     path = build(tmp_path / backup_file.name, with_manifest(files, older))
-    restore(path, empty, manifest=checked(path))
+    restore(path, empty, manifest=verify(path))
     assert empty.tally() == source.tally()
     assert empty.visits.of("feed:快讯") == []
 
@@ -238,21 +238,21 @@ def test_invalid_rows_are_refused_with_their_line(backup_file: Path, tmp_path: P
     for bad in (b"[]", b"{", b"[" * 100_000, b'{"id": "x"}', b"\xff", b'{"id":"r\\u0000","started":1,"report":{}}', b"NaN"):
         files = parts(backup_file) | {"records/runs/000000.jsonl": bad + b"\n"}
         with pytest.raises(BackupError, match=r"records/runs/000000\.jsonl, line 1"):
-            checked(build(tmp_path / backup_file.name, with_manifest(files)))
+            verify(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
 def test_rows_of_millions_of_values_are_refused_early(backup_file: Path, tmp_path: Path) -> None:
     """Four megabytes of such rows take eighty in memory, and a backup of 300 kB may hold 250 megabytes of them."""
     files = parts(backup_file) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
     with pytest.raises(BackupError, match=r"line 1: too many values for a row"):
-        checked(build(tmp_path / backup_file.name, with_manifest(files)))
+        verify(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
 def test_text_may_contain_many_commas(backup_file: Path, tmp_path: Path) -> None:
     row = {"id": "r", "started": 1, "report": '\\",' * 400_000}
     files = parts(backup_file) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
     with pytest.raises(BackupError, match="the rows of runs do not match the manifest"):  # the row is read and counted
-        checked(build(tmp_path / backup_file.name, with_manifest(files)))
+        verify(build(tmp_path / backup_file.name, with_manifest(files)))
 
 
 WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -270,14 +270,14 @@ def test_incomplete_manifest_is_refused(backup_file: Path, tmp_path: Path, what:
     manifest = json.loads(files["manifest.json"])
     WRONG[what](manifest)
     with pytest.raises(BackupError, match="its manifest is invalid"):
-        checked(build(tmp_path / backup_file.name, files | {"manifest.json": json.dumps(manifest).encode()}))
+        verify(build(tmp_path / backup_file.name, files | {"manifest.json": json.dumps(manifest).encode()}))
 
 
 def test_wrong_number_of_rows_is_refused(backup_file: Path, tmp_path: Path) -> None:
     files = parts(backup_file)
     for content in (b"", files["records/runs/000000.jsonl"] + b'{"id":"more","started":1,"report":{}}\n'):
         with pytest.raises(BackupError, match="rows of runs"):
-            checked(build(tmp_path / backup_file.name, with_manifest(files | {"records/runs/000000.jsonl": content})))
+            verify(build(tmp_path / backup_file.name, with_manifest(files | {"records/runs/000000.jsonl": content})))
 
 
 @pytest.mark.parametrize(
@@ -285,14 +285,14 @@ def test_wrong_number_of_rows_is_refused(backup_file: Path, tmp_path: Path) -> N
 )
 def test_malformed_manifest_is_refused(backup_file: Path, tmp_path: Path, manifest: bytes) -> None:
     with pytest.raises(BackupError, match="manifest"):
-        checked(build(tmp_path / backup_file.name, parts(backup_file) | {"manifest.json": manifest}))
+        verify(build(tmp_path / backup_file.name, parts(backup_file) | {"manifest.json": manifest}))
 
 
 def test_missing_manifest_is_refused(backup_file: Path, tmp_path: Path) -> None:
     files = parts(backup_file)
     del files["manifest.json"]
     with pytest.raises(BackupError, match="no manifest"):
-        checked(build(tmp_path / backup_file.name, files))
+        verify(build(tmp_path / backup_file.name, files))
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_missing_manifest_is_refused(backup_file: Path, tmp_path: Path) -> None:
 )
 def test_unsafe_file_names_are_refused(backup_file: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(BackupError, match="which is not allowed in a backup"):
-        checked(build(tmp_path / backup_file.name, parts(backup_file) | {name: b"x"}))
+        verify(build(tmp_path / backup_file.name, parts(backup_file) | {name: b"x"}))
 
 
 def test_links_and_special_files_are_refused(backup_file: Path, tmp_path: Path) -> None:
@@ -328,13 +328,13 @@ def test_links_and_special_files_are_refused(backup_file: Path, tmp_path: Path) 
         path = tmp_path / "link.tar.zst"
         path.write_bytes(zstd.compress(header.tobuf(tarfile.GNU_FORMAT)))
         with pytest.raises(BackupError, match="which is not allowed in a backup"):
-            checked(path)
+            verify(path)
     entry = zipfile.ZipInfo("sources.yaml")
     entry.external_attr = 0o120777 << 16
     with zipfile.ZipFile(tmp_path / "link.zip", "w") as packed:
         packed.writestr(entry, "/etc/passwd")
     with pytest.raises(BackupError, match="which is not allowed in a backup"):
-        checked(tmp_path / "link.zip")
+        verify(tmp_path / "link.zip")
 
 
 def test_duplicate_file_names_are_refused(tmp_path: Path) -> None:
@@ -343,15 +343,15 @@ def test_duplicate_file_names_are_refused(tmp_path: Path) -> None:
         with pytest.warns(UserWarning, match="Duplicate"):
             packed.writestr("sources.yaml", "b")
     with pytest.raises(BackupError, match="twice"):
-        checked(tmp_path / "b.zip")
+        verify(tmp_path / "b.zip")
 
 
 def test_decompression_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "SMALL", 1000)
-    monkeypatch.setattr(container, "UNPACKED", 10)
+    monkeypatch.setattr(container, "ALWAYS_ALLOWED", 1000)
+    monkeypatch.setattr(container, "MAX_RATIO", 10)
     for name in ("bomb.zip", "bomb.tar.zst"):
         with pytest.raises(BackupError, match="more than a backup of this size"):
-            checked(build(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
+            verify(build(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
 
 
 def test_false_sizes_allocate_no_memory(tmp_path: Path) -> None:
@@ -361,14 +361,14 @@ def test_false_sizes_allocate_no_memory(tmp_path: Path) -> None:
     file = io.BytesIO(zstd.compress(header.tobuf(tarfile.USTAR_FORMAT) + b"x"))
     (tmp_path / "lie.tar.zst").write_bytes(file.getvalue())
     with pytest.raises(BackupError, match="more than a backup"):
-        checked(tmp_path / "lie.tar.zst")
+        verify(tmp_path / "lie.tar.zst")
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "MOST", 3)
+    monkeypatch.setattr(container, "MAX_FILES", 3)
     path = build(tmp_path / "b.zip", {f"records/runs/{number:06d}.jsonl": b"" for number in range(5)})
     with pytest.raises(BackupError, match="more than a backup"):
-        checked(path)
+        verify(path)
 
 
 def test_backups_of_one_state_are_identical(backup_file: Path, source: Store, tmp_path: Path) -> None:
@@ -379,4 +379,4 @@ def test_backups_of_one_state_are_identical(backup_file: Path, source: Store, tm
 
 
 def test_every_table_is_saved(backup_file: Path) -> None:
-    assert set(checked(backup_file).tables) == set(BY_NAME)
+    assert set(verify(backup_file).tables) == set(BY_NAME)

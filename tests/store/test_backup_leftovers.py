@@ -12,8 +12,8 @@ from filled_store import fill
 from forked import Started
 
 from newsportal.store import open_store
-from newsportal.store.backup import back_up, checked
-from newsportal.store.container import leftovers
+from newsportal.store.backup import back_up, verify
+from newsportal.store.container import leftover_files
 from newsportal.store.store import Store
 
 DATED = ("newsportal-20260301-031500.tar.zst", "newsportal-20260302-031500.tar.zst")
@@ -51,7 +51,7 @@ def test_next_backup_deletes_files_of_a_killed_one(source: Store, under_way: Und
     process = under_way(backups / first)
     process.kill()
     process.wait()
-    assert len(leftovers(backups / second)) == 1
+    assert len(leftover_files(backups / second)) == 1
     back_up(source, backups / second, sources=None, now=NOW)
     assert [path.name for path in backups.iterdir()] == [second]
 
@@ -61,10 +61,10 @@ def test_files_of_a_running_backup_are_kept(source: Store, under_way: Under, tmp
     backups = tmp_path / "backups"
     backups.mkdir()
     under_way(backups / DATED[0])
-    (part,) = leftovers(backups / DATED[0])
+    (part,) = leftover_files(backups / DATED[0])
     back_up(source, backups / DATED[1], sources=None, now=NOW)
     assert sorted(path.name for path in backups.iterdir()) == [part.name, DATED[1]]
-    assert checked(backups / DATED[1]).rows > 0
+    assert verify(backups / DATED[1]).rows > 0
 
 
 def test_files_with_other_names_are_kept(source: Store, tmp_path: Path) -> None:

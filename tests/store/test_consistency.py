@@ -12,15 +12,15 @@ from filled_store import fill
 from servers import Servers
 
 from newsportal.store import open_store
-from newsportal.store.copying import faults
+from newsportal.store.copying import find_faults
 from newsportal.store.records import BY_NAME, PAGE
 
 
 def test_filled_store_has_no_faults(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
-    assert faults(store.records) == []
+    assert find_faults(store.records) == []
     fill(store)
-    assert faults(store.records) == []
+    assert find_faults(store.records) == []
     store.close()
 
 
@@ -32,7 +32,7 @@ def test_faults_are_reported(tmp_path: Path) -> None:
         raw.execute("UPDATE stories SET head_id = 'nobody' WHERE id = (SELECT max(id) FROM stories)")
         raw.execute("INSERT INTO article_topics (article_id, topic) VALUES ('lost', '旅游')")
         raw.commit()
-    found = faults(store.records)
+    found = find_faults(store.records)
     store.close()
     assert {fault.table for fault in found} == {"stories", "article_topics"}
     assert any("counts 9 versions" in fault.why for fault in found)
@@ -51,4 +51,4 @@ def test_every_row_is_checked_on_a_server(servers: Servers, server: str) -> None
         with store.records.reading() as look:
             last = max(look.rows(BY_NAME["stories"]), key=lambda row: str(row["id"]))
         store.records.write(BY_NAME["stories"], [{**last, "count": 9}])
-        assert [(fault.table, fault.row) for fault in faults(store.records)] == [("stories", last["id"])]
+        assert [(fault.table, fault.row) for fault in find_faults(store.records)] == [("stories", last["id"])]

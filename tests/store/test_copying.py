@@ -135,7 +135,7 @@ def test_changes_during_the_copy_are_included(source: Store, target: Store) -> N
             due[what] -= 1
             source.add(article(f"meanwhile-{due[what]}", text=LONG + what, topic="新"), now=LATER)
 
-    done = copy(source, target, tell=write)
+    done = copy(source, target, progress=write)
     assert done.equal
     assert done.behind == 0
     assert sums(target) == sums(source)
@@ -149,7 +149,7 @@ def test_constantly_changing_source_is_reported(source: Store, target: Store) ->
         if what == "copying changes":
             source.add(article(f"n-{next(number)}"), now=LATER)
 
-    done = copy(source, target, tell=write)
+    done = copy(source, target, progress=write)
     assert done.equal  # with the state that was read
     assert done.behind == 1
     assert next(number) == PASSES

@@ -11,8 +11,8 @@ from test_galleries import gallery as photo_story
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.store.copying import faults
-from newsportal.store.corrections import Superseded
+from newsportal.store.copying import find_faults
+from newsportal.store.corrections import EditConflict
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, StoryFilter
@@ -93,9 +93,9 @@ def test_reposts_of_original_text_join_a_corrected_story(store: Store) -> None:
 def test_correction_of_outdated_revision_is_refused(store: Store) -> None:
     added = store.add(page(), now=NOW)
     store.correct(added.id, {"title": "新标题"}, seen=1, **WORD)
-    with pytest.raises(Superseded, match="revision 2"):
+    with pytest.raises(EditConflict, match="revision 2"):
         store.correct(added.id, {"title": "另一个"}, seen=1, **WORD)
-    with pytest.raises(Superseded):
+    with pytest.raises(EditConflict):
         store.withdraw(added.id, now=LATER, seen=1)
     assert get(store, added.id).title == "新标题"
 
@@ -133,7 +133,7 @@ def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     assert store.find_stored(["news.example/a"]) == {"news.example/a"}
     assert store.add(page(LONG + "又及此事。"), now=LATER).outcome == "revised"
     assert get(store, first.id).hidden == LATER, "a revised page stays hidden"
-    assert faults(store.records) == []
+    assert find_faults(store.records) == []
     assert store.show([first.id], now=LATER) == [first.id]
     assert store.tally().stories == 2
     assert len(store.stories(StoryFilter(topic="桥")).stories) == 1

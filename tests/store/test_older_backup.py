@@ -13,7 +13,7 @@ from typing import Final
 from factories import article
 from filled_store import LATER
 
-from newsportal.store.backup import checked, restore
+from newsportal.store.backup import restore, verify
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.records import BY_NAME, digest
 from newsportal.store.results import StoryFilter
@@ -23,7 +23,7 @@ OLD: Final = Path(__file__).with_name("schema-0009.tar.zst")
 
 
 def test_older_backup_is_restored_completely(store: Store) -> None:
-    manifest = checked(OLD)
+    manifest = verify(OLD)
     assert "hidden" not in manifest.tables["articles"]["columns"]
     done = restore(OLD, store, manifest=manifest)
     assert (done.rows, done.left_out) == (manifest.rows, 0)
@@ -38,7 +38,7 @@ def test_older_backup_is_restored_completely(store: Store) -> None:
 
 
 def test_editing_works_after_restoring_an_older_backup(store: Store) -> None:
-    restore(OLD, store, manifest=checked(OLD))
+    restore(OLD, store, manifest=verify(OLD))
     before = store.tally()
     assert [one.title for one in store.pick(ArticleFilter(hidden=True)).articles] == []
     one = next(one for one in store.all_articles() if one.category == "文化")

@@ -16,7 +16,7 @@ from newsportal.errors import StoreError
 from newsportal.items import Image, content_id
 from newsportal.search.base import Index
 from newsportal.store import open_store, pruning
-from newsportal.store.copying import faults
+from newsportal.store.copying import find_faults
 from newsportal.store.link_tables import Task
 from newsportal.store.outbox import Result
 from newsportal.store.pictures import Picture, StoryPictures
@@ -38,7 +38,7 @@ def add(store: Store, name: str, *, at: datetime = NOW, **more: object) -> str:
 
 
 def remaining_titles(store: Store) -> set[str]:
-    assert faults(store.records) == []
+    assert find_faults(store.records) == []
     return {found.title.removeprefix("标题 ") for found in store.all_articles()}
 
 
@@ -162,7 +162,7 @@ class TestArticles:
         assert found.gone.total() + found.retained.total() == len(ids)
         deleted = set(ids) - {one.id for one in store.all_articles()}
         assert deleted
-        assert faults(store.records) == []
+        assert find_faults(store.records) == []
         with store.records.reading() as look:
             tables = {form.name for form in FORMS for row in look.rows(form) if deleted & {*map(str, row.values())}}
         assert tables <= {"changes", "links", "offers", "labelled", "former_labels"}

@@ -146,7 +146,7 @@ def test_offer_is_opened_by_any_article_of_the_story(store: Store, ids: list[str
 
 
 def test_imported_views_are_merged_once(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.store.reader_views.WRITTEN_AT_ONCE", 4)
+    monkeypatch.setattr("newsportal.store.reader_views.IMPORT_BATCH", 4)
     store.add_aliases(["m.news.example/b"], "news.example/b")
     log = [
         View("林", ids[0], 3, 8, NOW - HOUR),

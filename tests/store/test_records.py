@@ -17,7 +17,7 @@ from link_rows import waiting
 
 from newsportal.store import dialects, open_store
 from newsportal.store.columns import METADATA
-from newsportal.store.copying import faults
+from newsportal.store.copying import find_faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import WORK_TABLES
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, digest, from_plain, plain
@@ -63,7 +63,7 @@ def test_filled_store_has_rows_in_every_table(filled: Store) -> None:
 
 def test_rows_match_their_forms(store: Store) -> None:
     fill(store)
-    assert faults(store.records) == []
+    assert find_faults(store.records) == []
     for name, rows in all_rows(store).items():
         for row in rows:
             assert from_plain(BY_NAME[name], plain(BY_NAME[name], row)) == row

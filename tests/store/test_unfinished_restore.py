@@ -15,7 +15,7 @@ from test_records import sums
 
 from newsportal.errors import BackupError, StoreUnfinished
 from newsportal.store import open_store
-from newsportal.store.backup import back_up, checked, restore
+from newsportal.store.backup import back_up, restore, verify
 from newsportal.store.copying import is_empty
 
 
@@ -56,9 +56,9 @@ def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: st
         assert not is_empty(store.records)
         half = sums(store)
         with pytest.raises(BackupError, match="an interrupted restore of another backup"):
-            restore(backups / "later.tar.zst", store, manifest=checked(backups / "later.tar.zst"))
+            restore(backups / "later.tar.zst", store, manifest=verify(backups / "later.tar.zst"))
         assert sums(store) == half
-        restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))
+        restore(backups / "b.tar.zst", store, manifest=verify(backups / "b.tar.zst"))
     with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{backups}/filled.db")) as source:
         articles = {one.id for one in store.all_articles()}
         newer = [one.id for one in source.all_articles() if one.id not in articles]
@@ -67,7 +67,7 @@ def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: st
         store.add(article("new"), now=NOW)
         assert store.last_seq() == before + 1 == source.last_seq()
         with pytest.raises(BackupError, match="not empty"):
-            restore(backups / "b.tar.zst", store, manifest=checked(backups / "b.tar.zst"))
+            restore(backups / "b.tar.zst", store, manifest=verify(backups / "b.tar.zst"))
 
 
 @pytest.mark.slow
@@ -75,6 +75,6 @@ def test_continued_restore_is_complete(backups: Path, uri: str, tmp_path: Path) 
     kill_restore(backups / "b.tar.zst", uri)
     with closing(open_store(f"sqlite:///{tmp_path}/at-once.db")) as at_once, closing(open_store(uri, unfinished=True)) as store:
         for one in (at_once, store):
-            restore(backups / "b.tar.zst", one, manifest=checked(backups / "b.tar.zst"))
+            restore(backups / "b.tar.zst", one, manifest=verify(backups / "b.tar.zst"))
         assert sums(store) == sums(at_once)
         assert store.records.restoring() is None

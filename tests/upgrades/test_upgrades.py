@@ -22,7 +22,7 @@ from newsportal.services.accounts import LINE, open_accounts
 from newsportal.services.accounts.tables import METADATA as ACCOUNT_TABLES
 from newsportal.sources import load
 from newsportal.store import open_store, schema
-from newsportal.store.copying import faults
+from newsportal.store.copying import find_faults
 from newsportal.store.dialects import open_engine, reading
 from newsportal.store.results import StoryFilter
 from newsportal.store.schema import MigrationChain
@@ -69,7 +69,7 @@ def rows(sql: Path) -> dict[str, int]:
 
 def test_store_is_migrated_to_current_tables(store: Store, released: Path, tmp_path: Path) -> None:
     assert differences(tmp_path / "store.db", schema.STORE) == []
-    assert faults(store.records) == []
+    assert find_faults(store.records) == []
     then = {name: number for name, number in rows(released / "store.sql").items() if name in schema.STORE.tables.tables}
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
         assert {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in then} == then
