@@ -76,7 +76,7 @@ def status(
 ) -> None:
     """Count the articles that wait, are done or failed at each target, with reasons."""
     if state is not None and state not in STATES:
-        raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
+        raise typer.BadParameter(f"{state!r} is not a state; allowed: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (config, store):
         names = [settings.name for settings in select_targets(config, target, everything=True)]
         counts = store.outbox.counts()
@@ -149,7 +149,7 @@ def select_targets(sources: Sources, names: Sequence[str] | None, *, everything:
     """Return the targets of these names; without names all enabled ones (``everything``: also disabled)."""
     valid = [target.name for target in sources.publish]
     if not valid and not everything:
-        raise NewsportalError("sources.yaml names no place to publish to; see publish in docs/sources.md")
+        raise NewsportalError("sources.yaml has no publishing target; see publish in docs/sources.md")
     if unknown := [name for name in names or () if name not in valid]:
         raise typer.BadParameter(f"sources.yaml has no target {unknown[0]!r}; it has: {', '.join(valid) or 'none'}", param_hint="--target")
     return [target for target in sources.publish if (target.name in names if names else target.enabled or everything)]

@@ -140,7 +140,7 @@ def set_(
     hints = configured.hints if hint is None and configured else tuple(filter(None, hint or ()))
     is_enabled = enabled if enabled is not None else found.enabled if found else True
     edit(path, put(values_of(rename or name, words, hints, enabled=is_enabled), name if configured else None))
-    typer.echo(f"{rename or name} was written into {path}; to take it back: newsportal source undo")
+    typer.echo(f"{rename or name} was written into {path}; to undo it: newsportal source undo")
 
 
 def remove(name: CategoryName, sources: SourcesFile = None) -> None:
@@ -149,7 +149,7 @@ def remove(name: CategoryName, sources: SourcesFile = None) -> None:
     names = [category.name for category in load(path).categories]
     if name not in names:
         near = did_you_mean(name, names)
-        raise NewsportalError(f"sources.yaml says nothing of a category {name!r}{f'; {near}' if near else ''}")
+        raise NewsportalError(f"sources.yaml has no category {name!r}{f'; {near}' if near else ''}")
     edit(path, drop(name))
     typer.echo(f"{name} was removed from {path}; to undo it: newsportal source undo")
 

@@ -41,7 +41,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
     Temporary files of killed backups of this name, or of dated names, are deleted first. Raises ``OSError``.
     """
-    for old in leavings(path):  # files locked by a running process stay, and all files on a disk without locks
+    for old in leftovers(path):  # files locked by a running process stay, and all files on a disk without locks
         with suppress(OSError), old.open("rb") as locked:  # deleted meanwhile, locked or owned by another user: make the backup anyway
             if fcntl is not None:
                 fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -185,7 +185,7 @@ def _tar_entries(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[],
             yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
         while block := stream.read(BLOCK):  # read up to the checksum, after a second empty block
             if any(block):
-                raise tarfile.TarError("something stands behind the end")
+                raise tarfile.TarError("data after the end")
 
 
 def _read_exactly(stream: Any, size: int) -> bytes:

@@ -77,7 +77,7 @@ class Galleries(Part):
                 log(connection, "article", id, now)
             complete = gallery.complete or bool(stored and stored["complete"])
             outcome: GalleryOutcome = "same" if not grown else "grown" if stored else "folded" if row.fold_of else "stored"
-            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.in_vain(stored, gallery, grown))
+            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.failed_visits(stored, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """Record that ``identity`` is not a photo story (an index page, a dead link); ``reason`` is a slug."""

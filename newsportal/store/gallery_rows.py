@@ -140,10 +140,10 @@ def written(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now
         return {**state(gallery), "visited": now, "vain": 0}
     if stored["complete"]:
         return {}
-    return {"failure": state(gallery)["failure"], "visited": now, "vain": in_vain(stored, gallery, grown)}
+    return {"failure": state(gallery)["failure"], "visited": now, "vain": failed_visits(stored, gallery, grown)}
 
 
-def in_vain(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
+def failed_visits(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
     """Return the number of consecutive visits without result, including this one."""
     return 0 if grown or gallery.complete or stored is None or stored["complete"] else int(stored["vain"]) + 1
 
