@@ -221,5 +221,5 @@ class DependencyMissing(NewsportalError):
         self.command = (
             f".venv/bin/pip install -U pip && .venv/bin/pip install -e '.[{extra}]'"  # pip of Python 3.11 breaks off at lxml[html-clean]
         )
-        super().__init__(f"{feature} needs an extra that is not installed; in the folder of newsportal, say: {self.command}")
+        super().__init__(f"{feature} needs an extra that is not installed; in the folder of newsportal, run: {self.command}")
         self.extra = extra

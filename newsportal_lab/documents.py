@@ -30,7 +30,7 @@ def read_document(number: int, line: bytes) -> DocumentLine:
         row = json.loads(line.decode("utf-8-sig"))
         return DocumentLine(_id(row, number), *_texts(row))
     except RecursionError:
-        reason = "JSON that is nested too deep"
+        reason = "JSON is nested too deeply"
     except ValueError as error:
         reason = str(error)
     return DocumentLine(_id(row, number), error=f"line {number}: {reason}")

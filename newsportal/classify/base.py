@@ -143,7 +143,7 @@ def train(
     samples = list(examples)
     labels = {label for example in samples for label in example.labels}
     if not several and any(len(example.labels) != 1 for example in samples):
-        raise ModelError("every example needs exactly one label (unless labels do not exclude one another)")
+        raise ModelError("every example needs exactly one label (unless several labels are allowed)")
     if not labels or (len(labels) < 2 and not several):
         raise ModelError(f"at least two labels are needed; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):

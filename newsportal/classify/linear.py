@@ -131,7 +131,7 @@ class Linear:
         expected = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != expected or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
-            raise ModelError("the model is damaged: its parts do not fit together")
+            raise ModelError("the model is damaged: its parts are inconsistent")
         factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
         if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:

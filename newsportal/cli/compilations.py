@@ -41,7 +41,7 @@ def briefing(
             since, until = day_range(day.astimezone(zone).date(), zone) if day else (now - DAY, now)
             result = compile_briefing(store, since, until, topic=topic, count=count)
         except OverflowError as error:
-            raise typer.BadParameter(f"{date!r} is at the edge of the calendar", param_hint="--date") from error
+            raise typer.BadParameter(f"{date!r} is out of range", param_hint="--date") from error
     if word := hints.unknown_topic(config, topic):
         typer.echo(word, err=True)
     if as_json or format == "json":
@@ -88,7 +88,7 @@ def rising(
         try:
             board = compile_board(store, end(at, "--at") or datetime.now(UTC), days, topic=topic, count=count)
         except OverflowError as error:
-            raise typer.BadParameter(f"{at!r} is at the edge of the calendar", param_hint="--at") from error
+            raise typer.BadParameter(f"{at!r} is out of range", param_hint="--at") from error
     if word := hints.unknown_topic(config, topic):
         typer.echo(word, err=True)
     if as_json:

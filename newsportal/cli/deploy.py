@@ -161,7 +161,7 @@ def deploy(
 ) -> None:
     """Send newsportal with sources.yaml to a scrapyd. Exit status 1 unless it runs this version."""
     if egg is not None and build_only is not None:
-        raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
+        raise typer.BadParameter("--egg and --build-egg exclude each other")
     config = load(sources) if egg is None else None
     path = config.path if config and config.path and config.path.exists() else None
     if egg is None:
@@ -189,7 +189,7 @@ def deploy(
         typer.echo(f"{deployed.url}: project {deployed.project}, version {deployed.version}")
         typer.echo(f"spiders: {', '.join(deployed.spiders)}")
         if config is not None:
-            typer.echo(f"sources: {path}" if path else "sources: the file that comes with newsportal")
+            typer.echo(f"sources: {path}" if path else "sources: the example file of newsportal")
             store = mask(config.store)
-            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless the server's environment sets another")
+            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless set otherwise in the server's environment")
     check(deployed)

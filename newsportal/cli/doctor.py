@@ -82,7 +82,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     with sqlite3.connect(":memory:") as connection:
         has_fts = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
     detail = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has_fts else 'missing'}"
-    yield Finding("SQLite", has_fts, detail, "use a Python whose SQLite has FTS5")
+    yield Finding("SQLite", has_fts, detail, "use a Python with FTS5 in its SQLite")
     try:
         config = load(path)
     except (NewsportalError, OSError) as error:
@@ -130,7 +130,7 @@ def _health(sources: Sources) -> Result:
         with closing(open_store(sources.store)) as store:
             found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
-        return Result(None, f"not known, the store does not answer: {error}")
+        return Result(None, f"unknown, the store is not available:  {error}")
     bad = any(item.health.bad for item in found)
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
@@ -149,7 +149,7 @@ def _sign_ins(sources: Sources) -> Result | None:
         return None
     last = _last_visits(sources, keys)
     if expired := [key for key, visit in last if "sign-in" in visit.list_failed or 2 * visit.failed.get("sign-in", 0) > visit.new]:
-        return Result(False, f"{', '.join(expired)}: the sign-in has expired, or was refused", str(Message("remedy.sign-in")))
+        return Result(False, f"{', '.join(expired)}: the sign-in has expired or was refused", str(Message("remedy.sign-in")))
     return Result(True, f"{counted(len(keys), 'source')} with a sign-in, none refused at the last visit")
 
 
@@ -184,7 +184,7 @@ def _queue(sources: Sources) -> Result:
     waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
     requests = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
     workers = counted(sum(len(state.workers) for state in states), "worker")
-    remedy = "see which, and why: newsportal frontier aside" if aside else None
+    remedy = "for the requests and reasons: newsportal frontier aside" if aside else None
     return Result(not aside, f"{found.place}: {requests}, {workers}, {aside} set aside", remedy)
 
 
@@ -193,7 +193,7 @@ def _browser(sources: Sources) -> Result:
     keys = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
     problem = missing(sources.rendering.browser)
     if not keys and problem:
-        return Result(None, "none; only sources with render: true need one")
+        return Result(None, "none; only needed by sources with render: true")
     if not keys:
         return Result(None, f"{find_chromium(sources.rendering.browser)}; no source has render: true")
     if problem:
@@ -207,7 +207,7 @@ def _browser(sources: Sources) -> Result:
 def _disk(sources: Sources) -> Result:
     path = (sqlite_file(sources.store) or Path()).absolute()
     free = shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.exists())).free
-    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
+    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "free space")
 
 
 def _agent(sources: Sources) -> Result:
@@ -225,7 +225,7 @@ def _proxy(sources: Sources) -> Result | None:
         return None
     if sources.portal.proxies:
         return Result(True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
-    detail = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
+    detail = f"{url} is behind a proxy that is not listed in portal.proxies: all readers seem to have its IP address and to use http"
     remedy = (
         "add its address to portal.proxies in sources.yaml; until then sign-in attempts are limited for all together, and cookies are"
         " not restricted to https"
@@ -236,9 +236,9 @@ def _proxy(sources: Sources) -> Result | None:
 def _network(sources: Sources) -> Result:
     names, reached = hosts(sources), resolvable_hosts(sources)
     if not names:
-        return Result(None, "no feed, region, forum or gallery to resolve")
-    detail = f"{len(reached)} of {len(names)} hosts have an address" + ("" if reached else f" (tried: {', '.join(names)})")
-    return Result(bool(reached), detail, "check the connection; without it the portal still serves stored articles")
+        return Result(None, "no feed, region, forum or gallery to check")
+    detail = f"{len(reached)} of {len(names)} hosts were resolved" + ("" if reached else f" (asked for: {', '.join(names)})")
+    return Result(bool(reached), detail, "check the network connection; without it the portal still serves stored articles")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {

@@ -43,7 +43,7 @@ def list_(
 
 
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Show an event: turning points, stories with the words that decided, edits."""
+    """Show an event: turning points, stories with the decisive words, edits."""
     with open_record(sources) as (config, store):
         event = editing.existing(store, store.events.joined(id) or id)
         event_view, edits = view(store, event, ZoneInfo(config.portal.timezone)), store.events.edits(id)
@@ -64,7 +64,7 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Rebuild all events from the stories. Edits are kept."""
     with open_record(sources) as (_, store), count_bar(quiet=as_json) as report:
         done = following.rebuild(store, lambda position, last: report("changes", position, last))
-    print_result({"changes": done}, f"{counted(done, 'change')} read, all stories are in events", as_json)
+    print_result({"changes": done}, f"{counted(done, 'change')} processed; all stories are in events", as_json)
 
 
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:

@@ -81,7 +81,7 @@ def export(
         return
     path = None if out == Path("-") else out
     if format is Format.warc and path is None:
-        raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
+        raise typer.BadParameter("a WARC file needs a file name: --out articles.warc.gz", param_hint="--out")
     with open_record(sources) as (config, store):
         selection = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
         if word := hints.unknown_topic(config, topic):

@@ -86,7 +86,7 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
     with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.again(names) for queue, names in _select(found, ids)), "{} queued again", as_json)
+        _print_count("again", sum(queue.requeue(names) for queue, names in _select(found, ids)), "{} will be requested again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -129,7 +129,7 @@ def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[Ope
     settings = Settings(scrapy_settings(config))
     location, names = place(config, settings), queue_names(config, settings)
     if spider is not None and spider not in names:
-        raise NewsportalError(f"{location}: there is no queue of a spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
+        raise NewsportalError(f"{location}: there is no queue for the spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
     with ExitStack() as stack:
         selected = [spider] if spider else names
         yield OpenQueues(location, tuple((name, stack.enter_context(closing(open_queue(config, settings, name)))) for name in selected))

@@ -42,7 +42,7 @@ def packaged(sources: Sources) -> str | None:
     """Return a hint if there is no file and the packaged one is used."""
     if sources.path is None or sources.path.exists():
         return None
-    return f"no {sources.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
+    return f"no {sources.path.name} here or above: using the example of newsportal. For your own: newsportal source init"
 
 
 def unknown_topic(sources: Sources, topic: str | None) -> str | None:

@@ -125,14 +125,14 @@ def command_group(
 def log_level_of(value: str) -> str:
     """Raises ``typer.BadParameter`` for an invalid level."""
     if value.upper() not in LOG_LEVELS:
-        raise typer.BadParameter(f"{value!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
+        raise typer.BadParameter(f"{value!r} is not a level; allowed: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
     return value.upper()
 
 
 def log_format_of(value: str) -> str:
     """Raises ``typer.BadParameter`` for an invalid log format."""
     if value not in FORMATS:
-        raise typer.BadParameter(f"{value!r} is no form of a log; there are: {', '.join(FORMATS)}", param_hint="--log-format")
+        raise typer.BadParameter(f"{value!r} is not a log format; allowed: {', '.join(FORMATS)}", param_hint="--log-format")
     return value
 
 

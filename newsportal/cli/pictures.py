@@ -82,7 +82,7 @@ def summary(gallery: StoredGallery) -> str:
     if gallery.complete:
         return text
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
-    failures = f", {gallery.vain} visits in vain" if gallery.vain else ""
+    failures = f", {gallery.vain} unsuccessful visits" if gallery.vain else ""
     return f"{text}, incomplete{missing}: {gallery.failure or 'missing-pages'}{failures}"
 
 
@@ -116,16 +116,16 @@ def pictures(
 
 
 def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any]:
-    census = store.pictures.census()
+    totals = store.pictures.totals()
     sizes = [file.size for file in cache.files()] if cache is not None else []
     frequent = []
-    for entry in store.pictures.often(limit=limit):
+    for entry in store.pictures.most_frequent(limit=limit):
         picture, is_kept = entry.picture, entry.picture.frequent == KEPT
         row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "print")
         row |= {"left_out": picture.refused or (None if is_kept else picture.frequent), "since": None if is_kept else picture.since}
         frequent.append(row | {"kept": is_kept})
     return {
-        **pick(census, "pictures", "stories"), "looked_at": census.looked, "refused": census.refused, "left_out": census.frequent,
+        **pick(totals, "pictures", "stories"), "looked_at": totals.looked, "refused": totals.refused, "left_out": totals.frequent,
         "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": frequent,
     }  # fmt: skip
 

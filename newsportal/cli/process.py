@@ -37,10 +37,10 @@ def process(
     files: Annotated[list[Path], typer.Argument(metavar="WARC...", help="WARC archives of `crawl --archive` or any other crawler.")],
     out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
     format: Annotated[Format, typer.Option(help="jsonl, csv or parquet.")] = Format.jsonl,
-    into: Annotated[bool, typer.Option("--into", help="Add them to the store and its stories instead.")] = False,
-    listed: Annotated[bool, typer.Option("--listed", help="Only pages that archived list pages of sources.yaml name.")] = False,
+    into: Annotated[bool, typer.Option("--into", help="Add the articles to the store instead.")] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="Only pages linked from archived list pages of sources.yaml.")] = False,
     spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master: local[*] or spark://HOST:7077; needs Java.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Reading processes here; default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of local processes; default: one per core.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per page, and one with the totals; with --out FILE or --into.")
     ] = False,
@@ -54,9 +54,9 @@ def process(
     if into and out is not None:
         raise typer.BadParameter("--into and --out exclude each other", param_hint="--into")
     if format is Format.warc:
-        raise typer.BadParameter("archives are WARC already; it is one of jsonl, csv, parquet", param_hint="--format")
+        raise typer.BadParameter("archives already are WARC; allowed: jsonl, csv, parquet", param_hint="--format")
     if as_json and not (into or path):
-        raise typer.BadParameter("standard output has the articles; name a file with --out, or use --into", param_hint="--json")
+        raise typer.BadParameter("the articles are written to standard output; use --out FILE or --into", param_hint="--json")
     config = load(sources)
     use_own_words(config)
     began = time.perf_counter()

@@ -76,7 +76,7 @@ def status(
 ) -> None:
     """Count the articles that wait, are done or failed at each target, with reasons."""
     if state is not None and state not in STATES:
-        raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
+        raise typer.BadParameter(f"{state!r} is not a state; allowed: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (config, store):
         names = [settings.name for settings in select_targets(config, target, everything=True)]
         counts = store.outbox.counts()

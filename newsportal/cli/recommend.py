@@ -127,7 +127,7 @@ def as_row(view: View) -> dict[str, Any]:
 
 
 def fit(
-    since: Annotated[str | None, typer.Option(help="Only since then: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master: local[*] or spark://HOST:7077; needs Java.")] = None,
     gently: Annotated[bool, typer.Option("--gently", help="Run at low priority.")] = False,
     sources: SourcesFile = None,
@@ -178,8 +178,8 @@ def import_(
         return
     typer.echo(f"{imported.taken} of {total} views imported")
     for number, reason in (
-        (imported.unknown, "of articles that are not stored"),
-        (imported.old, "of more than a year ago"),
+        (imported.unknown, "of unknown articles"),
+        (imported.old, "older than a year"),
         (imported.off, "of readers who switched their profile off"),
     ):
         if number:
@@ -245,7 +245,7 @@ def show(sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--j
         return
     typer.echo(f"{views} views of {readers} readers")
     if fitted_at is None:
-        typer.echo("nothing was learnt yet; `newsportal recommend fit` does it, and `newsportal up` every night")
+        typer.echo("nothing was fitted yet; run `newsportal recommend fit`, or `newsportal up`, which does it every night")
     else:
         typer.echo(f"learnt {format_time(fitted_at)}")
         for name, value in facts.items():
@@ -297,7 +297,7 @@ def for_(
 ) -> None:
     """Show what a reader is recommended now, and why."""
     if (reader is None) != new:
-        raise typer.BadParameter("give a reader, or --new", param_hint="READER")
+        raise typer.BadParameter("give a reader or --new", param_hint="READER")
     with open_record(sources) as (config, store):
         found = Recommender(store, config.recommendation).recommended(reader, datetime.now(UTC), number)
     for index, (story, recommendation, cause) in enumerate(found, 1):

@@ -122,7 +122,7 @@ def news(kind: str, row: Row) -> str | None:
     if kind == "revise" and (row.get("parted") or row.get("joined")):
         return f"{counted(row['events'], 'event')} checked: {row['parted']} split, {row['joined']} joined"
     if kind == "prune" and (deleted := {name: number for name, number in row.get("gone", {}).items() if number}):
-        return "deleted for their age: " + ", ".join(f"{number} {name}" for name, number in deleted.items())
+        return "deleted as expired: " + ", ".join(f"{number} {name}" for name, number in deleted.items())
     return None
 
 

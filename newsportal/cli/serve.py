@@ -128,7 +128,7 @@ def settling(sources: Sources) -> Settle:
         from newsportal.cli.frontier import open_queues
 
         with open_queues(sources, None) as found:
-            return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
+            return sum(queue.requeue() if way == "again" else queue.drop() for _, queue in found.queues)
 
     return settle
 

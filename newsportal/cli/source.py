@@ -65,7 +65,7 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1) from error
     if not as_json:
         count = sum(1 for source in config.all() if source.enabled)
-        none = "" if count else ": nothing will be visited; add a feed or a channel with `newsportal source add https://...`"
+        none = "" if count else ": nothing to crawl; add a feed or a channel with `newsportal source add https://...`"
         typer.echo(hints.packaged(config) or f"{config.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
@@ -134,7 +134,7 @@ def interval(
     sources: SourcesFile = None,
 ) -> None:
     """Give sources an interval, or leave them to the schedule again."""
-    frequency = f"every {minutes:g} minutes" if minutes else "as scheduled"
+    frequency = f"every {minutes:g} minutes" if minutes else "at the next scheduled time"
     _change(sources, names, "interval", f"is visited {frequency}, in {{path}}", minutes or None)
 
 
@@ -152,7 +152,7 @@ def visit(name: Name, sources: SourcesFile = None) -> None:
     with closing(open_store(config.store)) as store:
         for key in keys:
             due = visit_soon(store, key, datetime.now(UTC))
-            typer.echo(f"{key} is due {'now' if due <= datetime.now(UTC) else f'at {format_time(due)}: the site requested a pause'}")
+            typer.echo(f"{key} is due {'now' if due <= datetime.now(UTC) else f'at {format_time(due)}: it sent Retry-After'}")
 
 
 def undo(
@@ -183,7 +183,7 @@ def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str,
         if not found:
             raise NewsportalError(unknown(name, config))
         if len(found) > 1:
-            raise NewsportalError(f"{name!r} is ambiguous; use one of {', '.join(source.key for source in found)}")
+            raise NewsportalError(f"{name!r} is ambiguous; give one of {', '.join(source.key for source in found)}")
         selected += found
     edit(path, change_many(way, selected, minutes))
     for source in selected:

@@ -53,10 +53,10 @@ def add(
 ) -> None:
     """Find the sources of a site by its URL, show them, and add them to sources.yaml."""
     if forum and gallery:
-        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
+        raise typer.BadParameter("--forum and --gallery exclude each other")
     kinds: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
     if len(set(kinds)) > 1:
-        raise typer.BadParameter(f"--kind {kind} and --{kinds[0]} are two kinds of sources: give one of them")
+        raise typer.BadParameter(f"--kind {kind} and --{kinds[0]} exclude each other")
     kind = kinds[0] if kinds else None
     path = sources_path(sources)
     config = load(path)
@@ -92,7 +92,7 @@ def _show(offer: Offer) -> None:
         show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")
-    others = (f"also there: {alt.family} {clean(alt.address)} ({', '.join(figures(alt))}); --all adds it, too" for alt in offer.others)
+    others = (f"also there: {alt.family} {clean(alt.address)} ({', '.join(figures(alt))}); add it with --all" for alt in offer.others)
     for line in (*others, *(clean(str(note)) for note in offer.notes)):
         out.print(f"  {line}", style="dim", markup=False)
 
@@ -166,8 +166,8 @@ def suggest(
         return
     out = console()
     if not found:
-        none = "no article of these days is stored; run newsportal crawl first" if not counter.articles else None
-        out.print(none or f"{counter.articles} articles lead to no site that is not a source yet", markup=False)
+        none = "no recent articles are stored; run newsportal crawl first" if not counter.articles else None
+        out.print(none or f"{counter.articles} articles link to no site that is not yet a source", markup=False)
         return
     for item in found:
         best = proposals.get(item.site)
@@ -181,7 +181,7 @@ def suggest(
         out.print(f"  newsportal source add {best.address if best else item.address}{summary}", markup=False)
     if counts := counter.origins(10):
         origins = ", ".join(f"{name} ({number})" for name, number in counts)
-        out.print(f"\nnamed as origin, address not known: {origins}", style="dim", markup=False)
+        out.print(f"\nnamed as origin, URL unknown: {origins}", style="dim", markup=False)
 
 
 def visit_sites(found: list[Suggestion], sources: Sources) -> dict[str, Proposal]:
@@ -281,5 +281,5 @@ def _print_plan(outlines: OutlineList, plan: Import) -> None:
     for url, error in plan.bad[:SHOWN]:
         out.print(f"  {clean(url)}: {error}", style="red", markup=False)
     counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{outlines.repeated} repeated in the list"]
-    counts += [f"{outlines.skipped + len(plan.bad)} without a usable address", *outlines.warnings]
+    counts += [f"{outlines.skipped + len(plan.bad)} without a usable URL", *outlines.warnings]
     out.print(f"  {', '.join(counts)}", style="dim", markup=False)

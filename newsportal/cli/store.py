@@ -62,7 +62,7 @@ def copy(
 ) -> None:
     """Copy a store, which may be in use, into another of any kind, and compare both."""
     if source == target:
-        raise StoreError("both are the same store; name another one to copy to")
+        raise StoreError("both are the same store; name another target")
     with closing(open_store(source, create=False)) as old, closing(open_store(target)) as new, count_bar(quiet=as_json) as report:
         done = copy_store(old, new, again=again, progress=report)
     if as_json:
@@ -96,7 +96,7 @@ def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = N
             typer.echo(clean(f"{fault.table} {fault.row}: {fault.why}"))
         if len(found) > MAX_LISTED:
             typer.echo(f"… and {len(found) - MAX_LISTED} more")
-        typer.echo(f"{masked(address)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
+        typer.echo(f"{masked(address)}: " + (f"{len(found)} errors; restore a backup, or copy the store" if found else "sound"))
     if found:
         raise typer.Exit(1)
 
@@ -205,7 +205,7 @@ def backup(
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
         except OSError as error:
-            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not show this backup", err=True)
+            typer.echo(f"{mark} cannot be touched ({error.strerror or error}): the portal's metrics do not include this backup", err=True)
     deleted: list[str] = []
     if keep is not None:  # the new one is kept, whatever the clock says, and so are files with other names
         others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
@@ -273,7 +273,7 @@ def _open_new_store(uri: str) -> Iterator[Store]:
             yield store
         if files[1].exists():  # SQLite merges it into the file when closing, if possible
             raise BackupError(
-                f"{path}: not restored: not all was written to the disk; check the free space, and that no process reads {files[0]}"
+                f"{path}: not restored: could not write everything; check the free disk space, and that no process reads {files[0]}"
             )
         files[0].replace(path)
     finally:

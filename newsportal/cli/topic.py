@@ -140,7 +140,7 @@ def set_(
     hints = configured.hints if hint is None and configured else tuple(filter(None, hint or ()))
     is_enabled = enabled if enabled is not None else found.enabled if found else True
     edit(path, put(values_of(rename or name, words, hints, enabled=is_enabled), name if configured else None))
-    typer.echo(f"{rename or name} was written into {path}; to take it back: newsportal source undo")
+    typer.echo(f"{rename or name} was written into {path}; to undo it: newsportal source undo")
 
 
 def remove(name: CategoryName, sources: SourcesFile = None) -> None:

@@ -87,7 +87,7 @@ def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, source
         person = person_named(accounts, name)
         accounts.people.set_password(person.id, secret)
         log(accounts, "person.password", person.name)
-    _print_password(person, None if ask else secret, f"{person.name} has another password; all sessions have ended", as_json)
+    _print_password(person, None if ask else secret, f"{person.name} has a new password; all sessions have ended", as_json)
 
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
@@ -127,7 +127,7 @@ def _print_password(person: Person, password: str | None, sentence: str, as_json
         return
     typer.echo(sentence)
     if password is not None:
-        typer.echo(f"password (shown this once): {password}")
+        typer.echo(f"password (shown only once): {password}")
 
 
 group = command_group("The users of the portal and their roles.", list_, add, role, password, disable, enable, remove)

@@ -244,7 +244,7 @@ class Feeder:
         lost = list(self.leases.lose(answer.lost))
         for lease in lost:
             if self.leases.single(lease.task.id):
-                self.host_queues.out_of(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
+                self.host_queues.remove(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
                 self.leases.drop(lease.task.id)
                 self._next.push.append(lease.task)
         if lost:
@@ -278,4 +278,4 @@ class Feeder:
         far = answer.soon is not None and answer.soon > PATIENCE
         self._drained = (changes, not answer.leases and (not answer.waiting or far))
         if answer.leases or self.quiet or self.host_queues.waiting:
-            self.crawl.stir()
+            self.crawl.wake_engine()

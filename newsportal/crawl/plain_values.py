@@ -91,14 +91,14 @@ def _value(data: Any, parts: Sequence[bytes], functions: bool) -> Any:
         return array(tag[-1], parts[values[0]])
     if tag in ("partial", "function"):
         if not functions:
-            raise ValueError("a function where only values may be")
+            raise ValueError("a function instead of a value")
         if tag == "function":
             return _named(values[0])
         function, args, keywords = values
         return partial(function, *args, **keywords)
     kind = _named(tag)
     if not isinstance(kind, type) or not (is_dataclass(kind) or issubclass(kind, tuple)):
-        raise ValueError(f"no value of ours: {tag}")
+        raise ValueError(f"unknown value: {tag}")
     return kind(**dict(zip(_fields(kind), values, strict=True)))
 
 

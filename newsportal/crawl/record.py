@@ -107,7 +107,7 @@ def join(method: str, learner: PersistentLearner, saved: str | None) -> str:
         if saved is not None:
             learner.restore(saved)
     except LibraryError as error:
-        logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
+        logger.warning("what was learned about %s in earlier crawls is not used: %s", method, error)
     return learner.dump()
 
 
@@ -129,7 +129,7 @@ class SiteMemory:
             if key not in self._extractors:
                 extract: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
                 if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):
-                    with warned(logger, "what %s learnt in earlier crawls is not used", method):
+                    with warned(logger, "what was learned about %s in earlier crawls is not used", method):
                         join(method, extract, self._store.learnt(method))
                 self._extractors[key] = extract
             return self._extractors[key]

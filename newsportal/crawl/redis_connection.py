@@ -121,7 +121,7 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
             "use another database of that Redis: redis://HOST:PORT/1"
         )
     if code:
-        return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")
+        return FrontierRefused(f"Redis at {where}: {key} has the format of another version ({rest}): upgrade the older one")
     by_word = {word: remedy for words, remedy in REMEDIES.items() for word in words}
     remedy = next((by_word[word] for word in (*text.split(), kind) if word in by_word), text or kind)
     return FrontierUnavailable(f"queue of requests: Redis at {where} is unavailable: {remedy}")

@@ -243,7 +243,7 @@ def filter_status(sources: Sources) -> FilterStatus:
         bloom, position = unpacked(file.read_bytes(), options.capacity, options.error_rate)
     except (OSError, Unusable) as error:
         return FilterStatus(f"{file} is not used: {error}; the next crawl rebuilds it from the store")
-    return FilterStatus(f"{file}: {_described(bloom.fill())}; knows the store up to change {position}", bloom.fill())
+    return FilterStatus(f"{file}: {_described(bloom.fill())}; includes the store up to change {position}", bloom.fill())
 
 
 def _described(fill: Fill) -> str:

@@ -134,7 +134,7 @@ def spellings(links: Sequence[Link]) -> list[str]:
     return [name for link in links if link.identity is None and (name := bare(link.url)) != identity(link.url)]
 
 
-def set_apart(links: Sequence[Link], stored: Container[str]) -> list[Link]:
+def separate_collisions(links: Sequence[Link], stored: Container[str]) -> list[Link]:
     """Return ``links`` with an ``identity`` where they must be distinguished. ``stored``: spelling identities in the store."""
     groups: dict[str, list[Link]] = defaultdict(list)
     for link in links:

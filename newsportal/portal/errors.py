@@ -78,7 +78,7 @@ def on_search(request: Request, error: Exception) -> Response:
 def on_sources(request: Request, error: Exception) -> Response:
     """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Fix the file, then try again.")
-    texts = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows what is wrong; fix that first.")
+    texts = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows the errors; fix them first.")
     return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, texts)
 
 

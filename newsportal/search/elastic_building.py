@@ -47,7 +47,7 @@ def _send_batch(connection: Connection, writes: Sequence[Sequence[bytes]]) -> li
             raise answered(item["status"], cause(item), connection.place)
         rejected.append(lines)
     if len(rejected) == len(writes):
-        raise Busy(f"{connection.place}: the server has too much to do; try again")
+        raise Busy(f"{connection.place}: the server is overloaded; try again")
     return rejected
 
 

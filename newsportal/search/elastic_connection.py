@@ -42,7 +42,7 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, Lost):
         return ServerUnavailable(f"{place}: Elasticsearch is not reachable ({error.message[:SHOWN]}); start it, or correct the URI")
     if isinstance(error, SerializationError):
-        return StoreError(f"{place}: the request or response is not valid JSON ({error}); is there a proxy in between?")
+        return StoreError(f"{place}: the request or the response is not JSON ({error}); is there a proxy in between?")
     return StoreUnavailable(f"{place}: {str(error)[:SHOWN]}")
 
 
@@ -53,18 +53,18 @@ def answered(status: int, reason: str, place: str) -> StoreError:
         )
     if "blocked by" in reason or "read-only" in reason:
         return StoreUnavailable(
-            f"{place}: it is read-only ({reason[:SHOWN]}); see that the disk has room, then take the block away: "
+            f"{place}: it is read-only ({reason[:SHOWN]}); check the free disk space, then remove the block: "
             'PUT /PREFIX-*/_settings {"index.blocks.read_only_allow_delete": null, "index.blocks.read_only": null}'
         )
     if status == 401:
-        return StoreUnavailable(f"{place}: wrong user or password; write them into the URI: elasticsearch+https://USER:PASSWORD@HOST:9200")
+        return StoreUnavailable(f"{place}: wrong user or password; set them in the URI: elasticsearch+https://USER:PASSWORD@HOST:9200")
     if status == 403:
         return StoreUnavailable(f"{place}: not permitted ({reason[:SHOWN]}); grant the user the privilege `all` on the indices PREFIX-*")
     if status == 413:
         return StoreError(f"{place}: the request is too large; raise http.max_content_length of the server, or leave the article out")
     if status in BUSY:
         unavailable = StoreUnavailable if status == REJECTED else ServerUnavailable
-        return unavailable(f"{place}: the server has too much to do, or is starting ({reason[:SHOWN]}); try again")
+        return unavailable(f"{place}: the server is overloaded, or is starting ({reason[:SHOWN]}); try again")
     if status >= 500:
         return StoreUnavailable(f"{place}: the server failed ({reason[:SHOWN]}); see its log")
     return StoreError(f"{place}: {reason[:SHOWN]}")

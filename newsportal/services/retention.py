@@ -34,13 +34,13 @@ def prune(
     store: Store, accounts: Accounts, retention: Retention, *, alpha: float, now: datetime, dry_run: bool = False, vacuum: bool = False
 ) -> Outcome:
     """Delete what is too old; with ``dry_run`` only count it. Raises ``StoreError``: what is deleted stays deleted, the next run does the
-    rest. ``alpha``: the share of a story that counts as liked, for the monthly figures that remain when views are deleted."""
+    rest. ``alpha``: the share of a story from which it counts as liked, for the monthly figures that remain when views are deleted."""
     deleted = Counter[str]()
     rules, views = ages(retention), timedelta(days=retention.views)
     if dry_run:
         deleted["views"] = store.readers.outdated(now - views)
     else:
-        deleted["views"] = store.readers.let_go(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
+        deleted["views"] = store.readers.prune_views(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
     deleted.update(pruned.gone)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
@@ -56,5 +56,5 @@ def prune(
     if dry_run:
         return Outcome(dict(deleted), dict(pruned.retained))
     store.pruning.leftovers(now)
-    freed = store.pruning.give_back(whole=vacuum) + accounts.give_back(whole=vacuum)
+    freed = store.pruning.release_space(whole=vacuum) + accounts.release_space(whole=vacuum)
     return Outcome(dict(deleted), dict(pruned.retained), freed)

@@ -44,7 +44,7 @@ def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
     def change(document: CommentedMap) -> None:
         current = {key: document[key] for key in values if document.get(key) is not None}
         if seen not in (None, entry_digest(current)):
-            raise EntryChanged("what is to be changed was changed by somebody else meanwhile; nothing was written")
+            raise EntryChanged("someone else changed the same entry meanwhile; nothing was written")
         _update(document, values)
 
     return change
@@ -133,7 +133,7 @@ def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None =
     for index, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
             if seen not in (None, entry_digest(entry)):
-                raise EntryChanged(f"{name!r} was changed by somebody else meanwhile; nothing was written")
+                raise EntryChanged(f"{name!r} was changed by someone else meanwhile; nothing was written")
             return index, entry
     raise NoEntry(f"sources.yaml has no {name!r} under {kind} any more")
 

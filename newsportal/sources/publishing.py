@@ -227,7 +227,7 @@ class Column(Part):
             raise mistake(f"found {found}; allowed: exactly one of field, constant, template and lookup")
         if (self.format is not None or self.zone is not None) and self.field not in MOMENTS:
             key = "format" if self.format is not None else "zone"
-            raise mistake(f"{key} is for moments alone; allowed: with field: {', '.join(MOMENTS)}", at=(key,))
+            raise mistake(f"{key} is only for times; allowed: with field: {', '.join(MOMENTS)}", at=(key,))
         return self
 
     @property
@@ -306,9 +306,7 @@ class Target(Part):
         if not self.table or not self.columns:
             raise mistake("a database needs table: NAME and columns: {COLUMN: field}")
         if missing := [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]:
-            raise mistake(
-                f"found {missing[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
-            )
+            raise mistake(f"found {missing[0]!r}, which is not among the columns: publishing again would not reset it", at=("unpublish",))
         if self.key is None and self.marks == "key":
             raise mistake("marks: key needs key: the column that identifies an article")
         if self.key is None:
@@ -319,5 +317,5 @@ class Target(Part):
         if not column.lasting:
             allowed = "id, identity or url, without max"
             raise mistake(
-                f"what goes into {self.key!r} does not name one article for ever; allowed: a field or template of {allowed}", at=("key",)
+                f"what goes into {self.key!r} does not identify an article for ever; allowed: a field or template of {allowed}", at=("key",)
             )

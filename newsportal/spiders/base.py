@@ -237,7 +237,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         entry of the source ``pushed:NAME`` in the report. Raises ``ValueError`` for invalid values."""
         fields = parse_pushed(value)
         if not can_request(fields["url"]):
-            raise ValueError("no URL that can be requested")
+            raise ValueError("no valid URL")
         source = f"pushed:{self.name}"
         attrs: dict[str, Any] = {name: str(fields[name]) for name in ("title", "summary", "site", "topic", "category") if fields.get(name)}
         try:

@@ -148,7 +148,7 @@ def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
     """Return whether the source's pages need a browser that is missing; if so, report it. Other sources are visited."""
     problem = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
     if problem:
-        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, problem, extra={"source": source.key})
+        logger.error("%s is not visited, since its pages need rendering: %s", source.key, problem, extra={"source": source.key})
         tracker.list_failed(source.key, "no-browser", problem)
         tracker.note(source.key, as_text(problem))
     return problem is not None

@@ -248,7 +248,7 @@ class ForumSpider(NewsSpider):
     async def read(self, response: Response, alone: bool) -> ThreadPage:
         requested = next(iter(response.meta.get("redirect_urls", ())), None)
         if requested is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
-            raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
+            raise NotApplicable("gone", f"its URL redirects to {response.url}, a list page")
         found: ThreadPage = await self.tracker.readers.read(_read, page_of(response), alone, requested)
         return found
 

@@ -55,7 +55,7 @@ class NewsletterSpider(NewsSpider):
             except Interrupted:
                 raise
             except NotApplicable as error:
-                logger.warning("%s: a mail is not read: %s", source.key, error, extra={"source": source.key})
+                logger.warning("%s: a mail could not be read: %s", source.key, error, extra={"source": source.key})
                 reason = error.reason
             except Exception as error:  # one broken mail must not block the others
                 logger.exception("%s: reading a mail failed", source.key, extra={"source": source.key})

@@ -230,7 +230,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             paused = False
         except StoreError as error:
             if not paused:
-                logger.warning("%s: no visit begins for now: %s", spider.name, error)
+                logger.warning("%s: no visit begins at present: %s", spider.name, error)
             paused = True
         await asyncio.sleep(OFFLINE if spider.tracker.offline else max(EVERY, SPARE * seconds))
 

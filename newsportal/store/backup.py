@@ -145,12 +145,12 @@ def verify(path: Path, progress: OnProgress = ignore_progress) -> Manifest:
         raise BackupError(f"{path}: has no manifest: truncated, or not a backup; nothing was restored")
     if found != manifest.files:
         wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
-        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
+        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} do not match the manifest; nothing was restored")
     for name, digest in sums.items():
         expected = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
         comparable = set(expected["columns"]) == set(BY_NAME[name].columns)  # otherwise columns were added since, and the digests differ
         if expected["rows"] != digest.count or (comparable and expected["digest"] != digest.hexdigest()):
-            raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
+            raise BackupError(f"{path}: damaged: the rows of {name} do not match the manifest; nothing was restored")
     return replace(manifest, sources=sources)
 
 
@@ -175,7 +175,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
 
 
 def _raise_newer(path: Path, detail: str) -> NoReturn:
-    raise BackupError(f"{path}: a later newsportal wrote it ({detail}); upgrade with `pip install -U newsportal`; nothing was restored")
+    raise BackupError(f"{path}: written by a later newsportal ({detail}); upgrade with `pip install -U newsportal`; nothing was restored")
 
 
 def _form(path: Path, name: str) -> Form | None:
@@ -239,8 +239,8 @@ def restore(path: Path, store: Store, *, manifest: Manifest, progress: OnProgres
         rows = sum(reader.count(form) for form in FORMS)
     if rows != written:  # rows of another process must not be deleted
         raise BackupError(
-            f"{path}: {written} rows were written and {rows} are there: another process writes to this store, and nothing was deleted; "
-            "stop it, and restore to another one: --to URI"
+            f"{path}: {written} rows were written and {rows} are there: another process writes to this store, which keeps all of them; "
+            "stop that process, and restore to another store: --to URI"
         )
     return Restored(manifest, written, manifest.rows - written)
 
@@ -256,8 +256,8 @@ def _delete_restored(path: Path, records: Records, error: BaseException) -> None
         records.mark(None)
     except NewsportalError as failure:
         raise BackupError(
-            f"{path}: not restored ({error}), and what was written of it could not be deleted again ({failure}); "
-            "delete that store by hand, restore the same file to it again, or restore to another one: --to URI"
+            f"{path}: not restored ({error}), and the rows already written could not be deleted ({failure}); "
+            "delete that store by hand, restore the same file to it again, or restore to another store: --to URI"
         ) from error
 
 

@@ -72,9 +72,7 @@ def copy(source: Store, target: Store, *, again: bool = False, progress: OnProgr
         with source.records.reading() as reader, target.records.reading() as target_reader:
             extra = _find_own(reader, target_reader)
         if extra:
-            raise StoreError(
-                f"the store to copy to holds {extra} of its own, which the other one does not have; name an empty one (nothing was written)"
-            )
+            raise StoreError(f"the target store has {extra} that the source store does not have; name an empty one (nothing was written)")
         if not again:
             raise StoreError(
                 "the target store is not empty: it has a complete or partial copy of this one; to continue or update it, use --again"

@@ -67,7 +67,7 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     if not name.strip():
         raise StoreError("a corpus needs a name")
     if len(name) > NAME_CHARS:
-        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
+        raise StoreError(f"a corpus' name of {len(name)} characters; the maximum is {NAME_CHARS}")
     name = stored_name(name)
     return insert_new(connection, CORPORA, {"id": content_id(name), "name": name, "created": now, "note": storable(note)})
 
@@ -186,7 +186,7 @@ class Corpora(Models):
             if not label:
                 raise StoreError("a label must not be empty")
             if len(label) > NAME_CHARS:
-                raise StoreError(f"a label of {len(label)} characters; it may have {NAME_CHARS}")
+                raise StoreError(f"a label of {len(label)} characters; the maximum is {NAME_CHARS}")
             label = stored_name(label)
         by_editor = label_origin("editor", by, now)
         with self._write() as connection:

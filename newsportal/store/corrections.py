@@ -122,7 +122,7 @@ def _values(row: Mapping[str, Any], correction: Correction) -> dict[str, Any]:
             raise StoreError("an article without a title cannot be stored")
     if "text" in correction:
         if is_thread(row["source"]) or is_gallery(row["source"]):
-            raise StoreError("the text of a thread is its posts', that of a photo story its captions': it cannot be corrected as a whole")
+            raise StoreError("the text of a thread consists of posts, that of a photo story of captions: it cannot be corrected as a whole")
         html = correction.get("html")
         values |= {"text": storable(correction["text"]), "html": None if html is None else storable(html)}
         if "images" in correction:

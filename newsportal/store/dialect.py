@@ -60,7 +60,7 @@ class Dialect:
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = lambda _: None
     rest: Callable[[Connection], bool] = lambda _: False
-    give_back: Callable[[Engine, bool], int] = lambda _engine, _rebuild: 0
+    release_space: Callable[[Engine, bool], int] = lambda _engine, _rebuild: 0
 
 
 @cache

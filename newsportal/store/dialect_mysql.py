@@ -61,7 +61,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     except ModuleNotFoundError as error:
         raise driver_missing(url.get_backend_name(), "mysql") from error
     if not url.database:
-        raise StoreError(f"{place_of(url)}: the store URI names no database (for example mysql://user:password@localhost/newsportal)")
+        raise StoreError(f"{place_of(url)}: the store URI has no database name (for example mysql://user:password@localhost/newsportal)")
     defaults = {
         "charset": "utf8mb4", "connect_timeout": int(waits.connect), "read_timeout": int(waits.answer), "write_timeout": int(waits.answer),
     }  # fmt: skip
@@ -110,7 +110,7 @@ def check_version(kind: str, greeting: str, place: str) -> None:
     if tuple(int(number) for number in numbers if number.isdigit()) < OLDEST[kind]:
         oldest = ".".join(map(str, OLDEST[kind]))
         raise StoreError(
-            f"{place}: {greeting} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
+            f"{place}: {greeting} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} or later is required"
         )
 
 

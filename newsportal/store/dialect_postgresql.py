@@ -97,7 +97,7 @@ def _patient(seconds: float) -> Any:
 def _prepare(waits: Waits, place: str, connection: psycopg.Connection[Any], _record: object) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise StoreError(f"{place}: the database is encoded in {encoding}, which cannot keep every text; make one with ENCODING 'UTF8'")
+        raise StoreError(f"{place}: the database is encoded in {encoding}, which cannot store every text; create one with ENCODING 'UTF8'")
     limits = {"lock_timeout": waits.busy, "statement_timeout": waits.answer, "idle_in_transaction_session_timeout": waits.idle}
     for name, seconds in limits.items():
         connection.execute(f"SET {name} = {int(seconds * 1000)}")
@@ -143,7 +143,7 @@ def _create_database(engine: Engine) -> None:
         return  # another process created it concurrently
     except psycopg.Error as error:
         raise StoreUnavailable(
-            f"{place}: there is no such database and this user may not make it ({_first_line(error)}); "
+            f"{place}: there is no such database and this user may not create it ({_first_line(error)}); "
             f"let an administrator run: {statement.as_string()} OWNER …"
         ) from error
 

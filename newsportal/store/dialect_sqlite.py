@@ -108,8 +108,8 @@ def explained(error: BaseException | None, place: str) -> StoreError:
 VACUUMED: Final = 1000  # pages freed in one transaction: 4 MB, some milliseconds
 
 
-def give_back(engine: Engine, rebuild: bool) -> int:
-    """Implement ``Dialect.give_back``. Files without ``auto_vacuum`` reuse their free pages until they are rebuilt (``rebuild``)."""
+def release_space(engine: Engine, rebuild: bool) -> int:
+    """Implement ``Dialect.release_space``. Files without ``auto_vacuum`` reuse their free pages until they are rebuilt (``rebuild``)."""
     if in_memory(engine.url):
         return 0
     with engine.connect() as connection:

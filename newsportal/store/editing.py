@@ -32,7 +32,7 @@ def _correct(
     written = change(row)
     if written is None:
         return int(row["revision"])
-    keep(connection, article_id, written)
+    write_state(connection, article_id, written)
     if (moment := written.columns.get("moment", row["moment"])) != row["moment"]:
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))

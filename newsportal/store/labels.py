@@ -176,4 +176,4 @@ def spooled(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]
             yield (NewDocument(*json.loads(line)) for line in file)
     except OSError as error:
         reason = error.strerror or error
-        raise StoreUnavailable(f"a temporary file cannot be written ({reason}); make room, or name another folder in TMPDIR") from error
+        raise StoreUnavailable(f"a temporary file cannot be written ({reason}); free space, or name another folder in TMPDIR") from error

@@ -184,7 +184,7 @@ class Readers(Part):
         for batch in chunks(views, reader_views.IMPORT_BATCH):
             with self._write() as connection:
                 for chunk in chunks(batch, reader_views.AT_ONCE):
-                    counts.update(reader_views.import_views(connection, chunk, now))
+                    counts.update(reader_views.insert_views(connection, chunk, now))
         return ImportedViews(**counts)
 
     def outdated(self, before: datetime) -> int:

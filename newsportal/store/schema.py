@@ -142,7 +142,7 @@ def _is_ready(found: str | None, chain: MigrationChain, place: str, unfinished: 
         return found == chain.head
     if not unfinished:
         raise StoreUnfinished(
-            f"{place}: a restore into this store was broken off, or is under way: only a part of the backup is there; to go on, run "
+            f"{place}: a restore into this store was interrupted or is in progress: it has only a part of the backup; to continue, run "
             "`newsportal restore` with the same file again, or name another store in sources.yaml"
         )
     return True
@@ -177,9 +177,9 @@ def migrate(connection: Connection, found: str, place: str, chain: MigrationChai
     steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
     if found not in steps:
         if found.isdecimal() and found < chain.head:  # revisions are increasing numbers
-            raise StoreTooOld(f"{place}: the database has schema {found}, which is too old for this newsportal; {chain.way_over}")
+            raise StoreTooOld(f"{place}: the database has schema {found}, which this newsportal no longer reads; {chain.way_over}")
         raise StoreTooNew(
-            f"{place}: the database has schema {found!r}, which this newsportal does not know (its own is {chain.head}); "
+            f"{place}: the database has schema {found!r}, which this version of newsportal does not know (its own is {chain.head}); "
             "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
         )
     context = MigrationContext.configure(connection, opts={"version_table": chain.table, "target_metadata": chain.tables})

@@ -99,12 +99,12 @@ def _readd(connection: Connection, row: dict[str, Any], article: Article, keys: 
     revised = is_newer(page_version(connection, row), article)
     if revised:
         written = apply_page(row, article)
-        keep(connection, id, written)
+        write_state(connection, id, written)
         moment = written.columns["moment"]  # it now has its old and new keys, and its new fingerprint
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
         folding.save_keys(connection, id, moment, keys)
         prints.drop(connection, id)
-        prints.keep(connection, prints.print_rows(id, moment, new, now), now)
+        prints.save(connection, prints.print_rows(id, moment, new, now), now)
     topics_added = add_topics(connection, id, topics_of(article))
     story_id = _fold_revised(connection, row, keys, new) if revised else row["story_id"]
     if revised or topics_added:
@@ -228,7 +228,7 @@ class Writing(Part):
 
         If one cannot be stored, none is: the caller may then add them one by one.
         """
-        prepared = [(article, keys, printed(self._prints, article)) for article, keys in articles]
+        prepared = [(article, keys, text_print(self._prints, article)) for article, keys in articles]
         if not prepared:
             return []
         self._read_prints()

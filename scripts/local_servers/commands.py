@@ -135,7 +135,7 @@ def main(words: list[str]) -> int:
     if arguments.command != "keep":
         unknown = [name for name in arguments.names if name not in KINDS]
         if unknown:
-            root.error(f"no server {unknown[0]!r}; these exist: {', '.join(KINDS)}")
+            root.error(f"no server {unknown[0]!r}; supported: {', '.join(KINDS)}")
         arguments.names = arguments.names or list(KINDS)
     try:
         return int(arguments.does(arguments))

@@ -149,7 +149,7 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
     """As on a full disk: rows remain in the write-ahead log, without which the file is incomplete."""
     uri = f"sqlite:///{folder}/second.db"
     with ExitStack() as stack:
-        stack.enter_context(pytest.raises(BackupError, match="not restored: not all was written"))
+        stack.enter_context(pytest.raises(BackupError, match="not restored: could not write everything"))
         stack.enter_context(_open_new_store(uri))
         add(f"{uri}.restoring", "1")
         holds = sqlite3.connect(folder / "second.db.restoring")

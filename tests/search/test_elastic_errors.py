@@ -34,7 +34,7 @@ LASTING = [
         with_status(403, "cluster_block_exception", "index [x] blocked by: [FORBIDDEN/5/index read-only (api)];"),
         "read-only .*read_only.*null",
     ),
-    (with_status(401, "security_exception", "unable to authenticate"), "wrong user or password; write them into the URI"),
+    (with_status(401, "security_exception", "unable to authenticate"), "wrong user or password; set them in the URI"),
     (with_status(403, "security_exception", "action [x] is unauthorized"), "not permitted .*; grant the user the privilege"),
     (with_status(500, "exception", "no"), "the server failed .*; see its log"),
 ]

@@ -83,7 +83,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
     def refresh(self, ids: Collection[str]) -> None:
         order = Order(push=_without_bodies(self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)))
         orders = self._by_part(order)
-        self._each(lambda part: part.hasten(orders[part].push), orders, strict=self.whole)
+        self._each(lambda part: part.make_due(orders[part].push), orders, strict=self.whole)
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         try:

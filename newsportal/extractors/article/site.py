@@ -188,7 +188,7 @@ def read_saved(text: str, form: str, version: int, subject: str) -> dict[str, An
     except (ValueError, RecursionError) as error:
         raise LibraryError(f"no {subject}: {error}") from error
     if not isinstance(data, dict) or data.get("format") != form:
-        raise LibraryError(f"no {subject}: it is some other JSON")
+        raise LibraryError(f"no {subject}: unknown JSON")
     if data.get("version") != version:
         raise LibraryError(f"{subject} of version {data.get('version')!r}; this newsportal reads version {version}")
     return data

@@ -207,7 +207,7 @@ def read_json(text: str) -> RawFeed:
         return _rss(rss["channel"])
     items = data.get("items")
     if not isinstance(items, list) or not ("jsonfeed" in str(data.get("version")) or "title" in data):
-        raise NotApplicable("not-a-feed", "JSON, but no JSON Feed")
+        raise NotApplicable("not-a-feed", "JSON, but not a JSON Feed")
     return RawFeed(
         format="json11" if str(data.get("version")).endswith("1.1") else "json1",
         title=_text(data, "title"),

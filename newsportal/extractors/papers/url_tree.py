@@ -325,5 +325,5 @@ def _text(row: dict[str, Any], key: str) -> str:
 
 def _number(value: object, below: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
-        raise ValueError(f"{value!r} is no number from 0 to {below - 1}")
+        raise ValueError(f"{value!r} is not a number from 0 to {below - 1}")
     return value

@@ -69,7 +69,7 @@ def missing(configured: str | None = None) -> str | None:
         lacking.append(str(DependencyMissing("render: true", "render")))
     if find_chromium(configured) is None:
         name = os.environ.get(VARIABLE) or configured
-        lacking.append(f"there is no browser {name!r}; mend {VARIABLE} or rendering.browser" if name else f"no browser is here; {INSTALL}")
+        lacking.append(f"there is no browser {name!r}; fix {VARIABLE} or rendering.browser" if name else f"no browser found; {INSTALL}")
     return "; and ".join(lacking) or None
 
 
@@ -231,7 +231,7 @@ def new_folder() -> Path:
         except OSError as error:
             cause = error
     folders = ", ".join(map(str, folder_candidates()))
-    raise OSError(f"no folder for the browser: none of {folders} can be written and lets programs run; name one in TMPDIR") from cause
+    raise OSError(f"no folder for the browser: in none of {folders} programs can be written and run; name a folder in TMPDIR") from cause
 
 
 def remove_abandoned_folders() -> None:

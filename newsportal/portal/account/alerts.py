@@ -143,7 +143,7 @@ def save(request: Request, fields: Mapping[str, str], before: Alert | None) -> R
     else:
         book.save(alert)
     log_change(request, "alert.change" if before else "alert.make", alert.id, audit_details(alert))
-    return notify(request, f"/alerts/{alert.id}", _("Saved.") if before else _("The alert is on: what is new from now on is sent."))
+    return notify(request, f"/alerts/{alert.id}", _("Saved.") if before else _("The alert is on: new stories will be sent."))
 
 
 @router.post("/alerts/{id}/test")
@@ -167,7 +167,7 @@ def switch(request: Request, id: str, fields: Form) -> Response:
     try:
         alert = resumed(before, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(before, enabled=False)
     except BadFields:
-        return notify(request, f"/alerts/{id}", _("Nothing can be sent there any more. Fill in where to, save, and then switch it on."))
+        return notify(request, f"/alerts/{id}", _("The receiver is no longer valid. Enter another one, save, then switch the alert on."))
     accounts_of(request).alerts.save(alert)
     log_change(request, "alert.on" if enabled else "alert.off", id)
     return notify(request, "/alerts", _("It is on again. Stories of the meantime are not sent.") if enabled else _("It is off."))
@@ -208,7 +208,7 @@ def services(request: Request) -> dict[str, tuple[str, str]]:
 def missing_part(service: Service, allowed: Terms, say: Callable[..., str]) -> str:
     """Return what this portal lacks to use the service, with the remedy; empty if nothing."""
     if service.name == "mail" and not allowed.mail:
-        return say(_("This portal has no mail server; its operator can name one: alerts.mail_server."))
+        return say(_("This portal has no mail server; its operator can set one: alerts.mail_server."))
     try:
         if service.signs:
             require_libraries()

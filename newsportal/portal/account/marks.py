@@ -165,7 +165,7 @@ def _save_search(request: Request, search: SearchRequest, name: str, back: str) 
     visit = Visit(request)
     accounts, person = accounts_and_person(visit)
     try:
-        saved = accounts.searches.keep(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
+        saved = accounts.searches.save(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
     except SearchNotSaved:
         return notify(request, back, _("The search was not saved: the limit is reached. Remove one first."))
     log_change(request, "search.keep", saved.id, {"name": saved.name})

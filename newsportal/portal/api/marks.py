@@ -127,7 +127,7 @@ def save_search(request: Request, visit: Here, body: SavedSearchIn) -> Search:
     if search.empty:
         raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="not-kept"):
-        saved = accounts.searches.keep(person, body.name, search.address("").removeprefix("?"), now=visit.portal.now())
+        saved = accounts.searches.save(person, body.name, search.address("").removeprefix("?"), now=visit.portal.now())
     log_change(request, "search.keep", saved.id, {"name": saved.name})
     return saved
 

@@ -77,7 +77,7 @@ def list_entries(
 
 @router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
 def retry_articles(request: Request, portal: ThisPortal, body: RetryIn) -> RetryOut:
-    number = portal.store.outbox.again(body.target, body.articles, now=portal.now())
+    number = portal.store.outbox.retry(body.target, body.articles, now=portal.now())
     log_change(request, "publishing.again", "", {"target": body.target, "articles": number})
     return RetryOut(articles=number)
 

@@ -78,7 +78,7 @@ def many(request: Request, visit: Here, fields: Form) -> Response:
 def undo_many(request: Request, visit: Here, key: str, fields: Form) -> Response:
     """Undo a change of many; ``next``: the path to return to."""
     back, number = {**request.query_params, **fields}.get("next"), or_404(undo_change(visit, key))
-    text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    text = visit.say_number("Undone: %(num)d article was restored.", "Undone: %(num)d articles were restored.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 
@@ -87,7 +87,7 @@ def hide(request: Request, visit: Here, article: Version, fields: Form) -> Respo
     """Fields: ``reason``; ``whole``: all versions of the story."""
     all_versions, path = bool(fields.get("whole")), article_path(article)
     hidden = editor(visit).hide(_version_ids(visit, article, all_versions), fields.get("reason", ""))
-    message = _("The story is hidden from readers now.") if all_versions else _("The article is hidden from readers now.")
+    message = _("The story is now hidden from readers.") if all_versions else _("The article is now hidden from readers.")
     return notify(request, path, message, undo=f"{path}/show{'?whole=1' if all_versions else ''}" if hidden else None)
 
 

@@ -71,7 +71,7 @@ def save(request: Request, name: str, fields: Form) -> Response:
 def delete_category(request: Request, name: str, fields: Form) -> Response:
     """Reset a built-in category, or delete one of your own."""
     row = _find_category(request, name)
-    text = _("The category %(name)s was removed; stored articles keep it.") if row.packaged is None else _("%(name)s is as it came.")
+    text = _("The category %(name)s was removed; articles keep it.") if row.packaged is None else _("%(name)s was reset to its defaults.")
     change = drop(name, fields.get("seen") or None)
     return apply_change(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
@@ -93,7 +93,7 @@ def _save(request: Request, row: CategoryRow | None, fields: Form) -> Response:
 
 def _form_errors(request: Request, error: Exception, place: int, row: CategoryRow | None) -> FormErrors:
     if isinstance(error, NameTaken):
-        return FormErrors({"name": Visit(request).say("A category of this name exists already.")})
+        return FormErrors({"name": Visit(request).say("A category with this name already exists.")})
     errors = form_errors(request, error, LIST, place, _entry(request, row.name) if row is not None else None)
     return replace(errors, fields={"name" if key == LIST else key: text for key, text in errors.fields.items()})
 

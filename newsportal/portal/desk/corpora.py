@@ -128,7 +128,7 @@ def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
     except StoreError:
         return notify(request, back, _("The document was deleted."))
     log_change(request, "corpus.label", name, {"document": id, "label": new_label or None})
-    return notify(request, back, _("It is %(label)s now.") if new_label else _("It is left out of training."), label=new_label)
+    return notify(request, back, _("Its label is now %(label)s.") if new_label else _("It is excluded from training."), label=new_label)
 
 
 @router.get("/corpora/{name}/export.jsonl")

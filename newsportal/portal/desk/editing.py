@@ -153,7 +153,7 @@ def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Fo
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = article_changes.set_captions(visit, article.id, {picture.image.url: None for picture in pictures})
-        text = visit.say_number("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
+        text = visit.say_number("%(num)d caption was reset to its page.", "%(num)d captions were reset to their pages.", number)
         return redirect_with(request, path, text)
     typed = {picture.image.url: _typed_caption(fields, picture) for picture in pictures}
     if any(len(caption) > article_changes.MAX_CAPTION for caption in typed.values()):

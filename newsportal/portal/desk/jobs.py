@@ -78,6 +78,6 @@ def cancel(request: Request, id: str, fields: Form) -> Response:
     if jobs_of(request).cancel(id):
         log_change(request, "job.cancel", id)
         if (job := jobs_of(request).find(id)) is not None and job.kind == CRAWL:
-            return notify(request, back, _("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
-        return notify(request, back, _("It was ended; what it had not finished is not kept."))
+            return notify(request, back, _("The crawl is ending: pages in progress are stored, the rest is left to the next one."))
+        return notify(request, back, _("It was ended; unfinished results were discarded."))
     return notify(request, back, _("It had ended already."))

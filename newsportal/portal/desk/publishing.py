@@ -75,7 +75,7 @@ def publishing(request: Request, visit: Here) -> Response:
 def again(request: Request, fields: Form) -> Response:
     """Retry the failed ``target`` and ``article``, or without them all that failed. The next publisher run does it."""
     visit, article, target = Visit(request), fields.get("article"), fields.get("target") or None
-    number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
+    number = visit.portal.store.outbox.retry(target, [article] if article else None, now=visit.portal.now())
     log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
     text = visit.say_number("%(num)d article is waiting again.", "%(num)d articles are waiting again.", number)
     return redirect_with(request, "/publishing", text)

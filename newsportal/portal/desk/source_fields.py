@@ -75,7 +75,7 @@ def _form(
     urls: Fields, reads: Fields, visits: Fields = VISIT_FIELDS, place: Fields = (*TOPIC_FIELDS, CLASSIFY), article: Fields = ARTICLE_FIELDS
 ) -> tuple[Group, ...]:
     groups = (
-        (_("Where it is"), urls), (_("What belongs to it"), place), (_("What is read"), reads), (_("How it is visited"), visits),
+        (_("Where it is"), urls), (_("Contents"), place), (_("What is read"), reads), (_("Visits"), visits),
         (_("Selectors for articles"), article),
     )  # fmt: skip
     return tuple((name, fields) for name, fields in groups if fields)

@@ -96,7 +96,7 @@ def many(request: Request, fields: Form) -> Response:
         )
     except WRITE_ERRORS as error:
         return redirect_with(request, back, failure_of(request, error))
-    text = RESULT_TEXTS[way] if undo else _("It was the same as before.")
+    text = RESULT_TEXTS[way] if undo else _("There were no changes.")
     return notify(request, back, text, number=len(selected), undo=undo)
 
 
@@ -149,7 +149,7 @@ def save(request: Request, key: str, fields: Form) -> Response:
         current = source_entry(request, key).written if isinstance(error, EntryChanged) else None
         return _form(request, entry.kind, values, form_errors(request, error, entry.kind, entry.place, current), status_of(error), entry)
     after = f"{entry.source.family}:{name_of(entry.kind, {**entry.written, **values})}"
-    text = _("%(name)s was saved.") if undo else _("It was the same as before.")
+    text = _("%(name)s was saved.") if undo else _("There were no changes.")
     return notify(request, start_trial(request, after, source_path(after)), text, name=values["name"], undo=undo)
 
 
@@ -158,7 +158,7 @@ def enable(request: Request, key: str, fields: Form) -> Response:
     entry = source_entry(request, key)
     on = bool(fields.get("enabled"))
     change = set_entry(entry.kind, entry.source.name, {"enabled": None if on else False})
-    text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
+    text = _("%(name)s was enabled.") if on else _("%(name)s was disabled.")
     action, target = "source.enable" if on else "source.disable", fields.get("next") or "/sources"
     return apply_change(request, change, action, key, target, text, name=entry.source.name)
 

@@ -181,7 +181,7 @@ def save(request: Request, fields: Form) -> Response:
         return _editor(request, text, digest_of(now), 409, fault=visit.say(CONFLICT), diff=diff)
     except OSError as error:
         return _editor(request, text, digest, 503, fault=failure_of(request, error))
-    return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("It was the same as before."), undo=undo)
+    return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("There were no changes."), undo=undo)
 
 
 @router.get("/sources/versions")

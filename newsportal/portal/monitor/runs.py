@@ -128,7 +128,7 @@ def queues(request: Request, visit: Here) -> Response:
 
 @router.get("/monitor/reading")
 def reading(request: Request, visit: Here) -> Response:
-    """How the portal is read, and what the recommendation has learned."""
+    """Readership, and what the recommendation has learned."""
     figures = visit.portal.reading()
     learnt = training_of(*figures.fit) if figures.fit else None
     alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(figures.months)

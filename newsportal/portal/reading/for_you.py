@@ -174,7 +174,7 @@ def switch(request: Request, fields: Form) -> Response:
     response = redirect_to_profile()
     if choice == "off":
         if reader.name is not None:
-            portal.store.readers.switch(reader.name, False, now=portal.now())
+            portal.store.readers.set_recording(reader.name, False, now=portal.now())
         response.delete_cookie(NAME, path="/")
         response.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
     elif choice == "on":
@@ -264,7 +264,7 @@ def dismiss(request: Request, visit: Here, fields: Form) -> Response:
     story = fields.get("story", "")
     if not STORY.fullmatch(story):
         raise HTTPException(400)
-    response = notify(request, "/for-you", _("It is not recommended to you any more."))
+    response = notify(request, "/for-you", _("It will no longer be recommended to you."))
     dismissed = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
     response.set_cookie(DISMISSED, ".".join(dismissed), max_age=YEAR, samesite="lax", path="/", httponly=True)
     return response

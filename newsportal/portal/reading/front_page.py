@@ -125,7 +125,7 @@ def settings(request: Request, visit: Here) -> Response:
         response = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
         remember(response, choices)
         if visit.keeps and visit.signed_in is not None:
-            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, choices)
+            visit.portal.accounts.preferences.save(visit.signed_in.person.id, choices)
         return response
     selected, available = visit.chosen.topics, visit.portal.site.topics
     names = dict.fromkeys((*(name for name in selected if name in available), *available))

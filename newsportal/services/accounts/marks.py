@@ -98,7 +98,7 @@ class Marks(Part):
             if connection.scalar(select(MARKS.c.story_id).where(condition, MARKS.c.story_id == story_id)) is not None:
                 return
             if connection.execute(select(func.count()).select_from(MARKS).where(condition)).scalar_one() >= MAX_STARRED:
-                raise TooManyStarred(f"{MAX_STARRED} stories are starred already: take the star off some first")
+                raise TooManyStarred(f"{MAX_STARRED} stories are starred already: unstar some first")
             _put(connection, person_id, story_id, {"starred": now, "at": now})
 
     def starred(self, person_id: str, *, before: Edge | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
@@ -205,11 +205,11 @@ class Search:
 class Searches(Part):
     """Thread-safe, blocking. Raises the errors of stores."""
 
-    def keep(self, person_id: str, name: str, query: str, *, now: datetime) -> Search:
+    def save(self, person_id: str, name: str, query: str, *, now: datetime) -> Search:
         """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
         label = _checked_name(name)
         if not query or len(query) > MAX_ASKED:
-            raise SearchNotSaved("There is nothing to keep, or it is too long.")
+            raise SearchNotSaved("The search is empty or too long.")
         with self._write() as connection:
             condition = SEARCHES.c.person_id == person_id
             existing = [row for row in connection.execute(select(SEARCHES).where(condition)) if row.asked == query]
@@ -217,7 +217,7 @@ class Searches(Part):
                 connection.execute(update(SEARCHES).where(SEARCHES.c.id == existing[0].id).values(name=label))
                 return Search(existing[0].id, person_id, label, query, existing[0].created)
             if connection.execute(select(func.count()).select_from(SEARCHES).where(condition)).scalar_one() >= MAX_SEARCHES:
-                raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
+                raise SearchNotSaved(f"{MAX_SEARCHES} searches are saved already: remove one first.")
             search = Search(random_id(), person_id, label, query, now)
             connection.execute(insert(SEARCHES).values(asdict(search)))
             return search

@@ -173,7 +173,7 @@ class ChosenPreferences(Part):
         row = self._row(select(tables.PREFERENCES.c.chosen).where(tables.PREFERENCES.c.person_id == person_id))
         return dict(row.chosen) if row else {}
 
-    def keep(self, person_id: str, changes: Mapping[str, str]) -> None:
+    def save(self, person_id: str, changes: Mapping[str, str]) -> None:
         """Add to the stored preferences."""
         row = {"person_id": person_id, "chosen": {**self.of(person_id), **changes}}
         self._upsert(tables.PREFERENCES, [row], update=("chosen",))

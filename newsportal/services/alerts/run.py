@@ -131,7 +131,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
     outbox = work.accounts.alerts
     due = scheduled_messages((alert for alert in outbox.all() if alert.enabled), work.now(), work.zone)
     if new := [message for message in due if not outbox.has_announced(message.alert_id, [message.thing], [])]:
-        tally.found += outbox.keep(new)
+        tally.found += outbox.insert(new)
 
 
 def deliver(work: Work, tally: Tally) -> None:
@@ -168,7 +168,7 @@ def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tall
     outbox, now = work.accounts.alerts, work.now()
     items = {message.thing: found for message in messages if (found := items_of(work, alert, message))}
     missing = [message for message in messages if message.thing not in items]
-    outbox.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it is not there any more")
+    outbox.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it no longer exists")
     messages = [message for message in messages if message.thing in items]
     if not messages:
         return True

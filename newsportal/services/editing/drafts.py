@@ -269,7 +269,7 @@ class Editor:
         if target is None:
             raise StoreError(f"no story {story_id!r}")
         if target.id == origin:
-            raise StoreError(f"article {article_id!r} is in that story already")
+            raise StoreError(f"article {article_id!r} is already in that story")
         self.store.fold(article_id, target.id, reason=BY_HAND, now=self.now)
         remainder = self.store.story(origin, hidden=True)
         self.log("article.fold", article_id, {"from": origin, "to": target.id})
@@ -280,7 +280,7 @@ class Editor:
         origin = _story_of(self.store, article_id)
         story_id = self.store.unfold(article_id, now=self.now)
         if story_id == origin:
-            raise StoreError(f"article {article_id!r} is alone in its story")
+            raise StoreError(f"article {article_id!r} is the only article of its story")
         self.log("article.unfold", article_id, {"from": origin, "to": story_id})
         return MovedArticle(article_id, story_id, origin, origin)
 

@@ -82,7 +82,7 @@ def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = unlogg
     """Undo an edit unless the same was changed since; return the edit."""
     edit = next(iter(store.events.edits(after=number - 1, limit=1)), None)
     if edit is None or edit.number != number or edit.undone is not None:
-        raise StoreError(f"no edit {number} that could be taken back")
+        raise StoreError(f"no edit {number} that can be undone")
     moves = {story: (new, old) for story, (old, new) in edit.moves.items()}
     title = edit.title and (edit.title[1], edit.title[0])
     pinned = edit.pinned and (edit.pinned[1], edit.pinned[0])

@@ -131,5 +131,5 @@ def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:
         total += count
         progress(store.events.position(), store.last_seq())
     if store.events.position() < store.last_seq():
-        raise StoreError("the events could not be written up to the end of the change log: another process writes them, too; run it again")
+        raise StoreError("the events could not be updated to the end of the change log: another process updates them, too; run it again")
     return total

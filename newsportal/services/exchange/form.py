@@ -69,7 +69,7 @@ class Incoming:
 def incoming(row: Any, now: datetime) -> Incoming:
     """Return the item of a row. Raises ``ValueError`` with what is wrong."""
     if not isinstance(row, dict):
-        raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
+        raise ValueError('not an object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
     fields = {name: value for name, value in row.items() if value is not None}
     if missing := [name for name in NEEDED if name not in fields]:
         raise ValueError(f"without {', '.join(missing)}")

@@ -268,7 +268,7 @@ def project_of(server: Server, project: str | None) -> str:
     missing = project or server.target.project
     raise RunnerRefused(
         f"scrapyd at {server.target.url} has no project {missing!r}; it has: {', '.join(projects) or 'none'}. "
-        "Send it one with `newsportal deploy`, or name one with --project"
+        "Deploy it with `newsportal deploy`, or name another one with --project"
     )
 
 

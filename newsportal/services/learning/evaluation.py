@@ -32,7 +32,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     unseen = frozenset.intersection(*(model.held_out for model in models))
     documents = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
     if not documents:
-        raise StoreError("no document is unseen by all these versions; compare fewer of them")
+        raise StoreError("no document is held out of all these versions; compare fewer")
     reports: dict[int, Report] = {}
     unreadable = []
     for model in models:

@@ -91,7 +91,7 @@ def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
         return int(value)
     limit = BYTES.get(type(kind).__name__)
     if limit is not None and isinstance(value, str) and len(value.encode()) > limit:
-        raise Refused(f"{column.name}: {len(value.encode())} bytes, and the column takes {limit}; add max, or make it a larger text there")
+        raise Refused(f"{column.name}: {len(value.encode())} bytes, but the column takes {limit}; add max, or enlarge the column")
     return value
 
 
@@ -161,7 +161,7 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
         yield f"unpublish.{name}: the table has no such column; it has: {', '.join(columns.keys())}"
     for existing in columns:
         if existing.name not in target.columns and not _fills_itself(existing, table):
-            yield f"the table's column {existing.name} may not be empty and has no default: say under columns what goes into it"
+            yield f"the table's column {existing.name} must have a value and has no default: add it under columns"
     if not table.primary_key.columns and target.key is None:
         yield "the table has no primary key: set key to the column that identifies an article"
     if _without_transactions(table) and target.key is None:
@@ -183,12 +183,12 @@ def _column_mistakes(actual: TableColumn[Any], column: Column, *, is_key: bool) 
     if wrong := _kind_mistake(kind, column):
         yield f"the column holds {_kind_name(kind)}, and {wrong}"
     if not actual.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
-        yield "the column may not be empty, and some articles have nothing for it: add a default"
+        yield "the column must have a value, but some articles have none: add a default"
     length = getattr(actual.type, "length", None) if kind == "text" and not isinstance(actual.type, Enum) else None
     longest = _longest(column)
     if length is not None and (longest is None or longest > length):
-        cause = "nothing bounds what goes into it" if longest is None else f"{longest} characters may go into it"
-        shorter = "it names the article, so it may not be cut: put id into it (20 characters)" if is_key else f"add max: {length}"
+        cause = "its values have no maximum length" if longest is None else f"{longest}-character values are possible"
+        shorter = "it identifies the article and must not be truncated: use id (20 characters)" if is_key else f"add max: {length}"
         yield f"the column takes {length} characters, and {cause}: {shorter}"
     if isinstance(actual.type, Enum):
         allowed = tuple(map(str, actual.type.enums))
@@ -210,10 +210,10 @@ def _kind_mistake(kind: Kind, column: Column) -> str | None:
         if kind == "text" and not isinstance(value, str):
             return f"{value!r} is not a text: put it in quotes"
         if kind == "moment" and not isinstance(value, str):
-            return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
+            return f"{value!r} is not a time: write it as text, '2026-03-01 08:30:00'"
     source_kind = _field_kind(column)
     if kind == "moment" and column.format == UNIX:
-        return "seconds since 1970 are a number: leave the format out"
+        return "seconds since 1970 are a number: omit the format"
     if source_kind is None or kind in ("other", "text") or source_kind == kind:
         return None
     if source_kind == "moment" and kind == "number" and column.format in (None, UNIX):

@@ -162,7 +162,7 @@ class ElasticsearchTarget(DocumentTarget):
         reason = answered(status, detail, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
             raise self._explained(reason, status)
-        return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index rejects it: {detail}")
+        return PutOff("the server is overloaded") if status in BUSY else Refused(f"the index rejects it: {detail}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -112,9 +112,9 @@ class FolderTarget:
             yield
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                raise Refused(f"{name!r} is too long a name for this disk; shorten file") from error
+                raise Refused(f"{name!r} is too long as a file name; shorten file") from error
             reason = REMEDIES.get(error.errno or 0, error.strerror or str(error))
-            raise TargetAway(f"{self._root / name}: {reason}; nothing was half written") from error
+            raise TargetAway(f"{self._root / name}: {reason}; nothing was partly written") from error
 
 
 def safe(text: str) -> str:

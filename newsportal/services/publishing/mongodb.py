@@ -206,7 +206,7 @@ def _document(article: StoredArticle, entry: OutboxEntry) -> Document:
 def _checked_size(document: Document) -> Document:
     """Return the document. Raises ``Refused`` if it is too large."""
     if (size := len(encode(document))) > LONGEST:
-        raise Refused(f"its document has {size} bytes, and MongoDB takes {LONGEST}")
+        raise Refused(f"its document has {size} bytes; the maximum is {LONGEST}")
     return document
 
 

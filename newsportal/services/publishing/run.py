@@ -261,7 +261,7 @@ def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> 
             head = story.head.id
             others = work.store.outbox.of(work.settings.name, [version.id for version in story.versions])
     action = decide(work.settings, entry, article, head, others.values())
-    reasons = {"wait": "another version of its story is under way", "skip": "it is not among those that are published there"}
+    reasons = {"wait": "another version of its story is being published", "skip": "it is not to be published there"}
     return action, reasons.get(action)
 
 

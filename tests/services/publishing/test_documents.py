@@ -362,7 +362,7 @@ def responding(status: int, body: bytes) -> Iterator[str]:
     [
         (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "wrong user or password"),
         (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "not permitted"),
-        (503, b'{"error": "starting"}', TargetAway, "too much to do, or is starting"),
+        (503, b'{"error": "starting"}', TargetAway, "overloaded or starting"),
         (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetAway, "disk is nearly full"),
         (
             200,

@@ -152,7 +152,7 @@ def test_templates_allow_only_fields(bad: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        ("key: slug", "key: title", "does not identify an article permanently"),
+        ("key: slug", "key: title", "does not identify an article for ever"),
         ("key: slug", "key: nothing", "not among the columns"),
         ("  key: slug\n", "  marks: key\n", "marks: key needs key"),
         ("key: slug", "unpublish: {theirs: x}", "would not reset it"),
