@@ -146,7 +146,7 @@ def list_events(
 
 
 @router.get("/rising", summary="Rising words and events", responses=describe(400, 404, 429))
-def get_rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
+def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
     """`at`: the board at that time, from stories fetched by then."""
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
