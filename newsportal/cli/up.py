@@ -35,9 +35,9 @@ class Background(threading.Thread):
         file = SourcesReloader(sources, config, lambda text: emit("hindered", {"message": text}))
         records = Records(config.jobs_folder)
         self.runner = LocalRunner(
-            *(records, Path(), {}), origin="up", say=lambda text: emit("hindered", {"message": text}), ended=lambda: self.supervisor.wake()
-        )
-        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, emit, everything=everything)
+            records, Path(), {}, origin="up", warn=lambda text: emit("hindered", {"message": text}), on_end=lambda: self.supervisor.wake()
+        )  # fmt: skip
+        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.sources), hints.offline, emit, everything=everything)
         settings = config.recommendation
         nightly = Nightly(file, settings.fit_hour, ZoneInfo(config.portal.timezone), learn=settings.enabled)
         duties = (self._crawl, Retraining(config.classifier.least_new if config.classifier.retrain else 0), nightly)

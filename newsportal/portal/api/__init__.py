@@ -1,14 +1,12 @@
-"""The API: ``/api/v1/…`` in JSON, with the same rights as the pages. To add a part, add a file here and a name in ``ROUTERS``.
+"""The API: ``/api/v1/…`` in JSON, with the same rights as the pages. A new part: a file here and its name in ``ROUTERS``.
 
 A router declares its right as pages do (``APIRouter(tags=["Sources"], dependencies=EDIT)``); its endpoints take pydantic models, return the
-services' dataclasses, and have a summary. A dataclass with the fields of the response is its schema (descriptions are in a field's
-``metadata``); otherwise ``response_model`` names a model that reads the dataclass, with ``validation_alias`` for renamed fields. ``access``
-defines the form of errors, ``paging`` that of lists.
+services' dataclasses, have a summary, and their names are the operation ids. A dataclass is the schema of its response (descriptions:
+``metadata`` of its fields); else ``response_model`` names a model that reads it. Errors: ``access``; lists: ``paging``.
 """
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Final
 
 from fastapi import APIRouter
@@ -35,14 +33,13 @@ from newsportal.portal.api import (
 PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    *(stories.router, stories.search_router, events.router, events.editing_router),
-    *(part.router for part in (assistant, monitor, alerts, people, marks, topics, categories, models, extraction_rules, sources, articles)),
-    publishing.router,
+    *(stories.router, stories.search_router, events.router, events.editing_router, assistant.router, monitor.router),
+    *(part.router for part in (alerts, people, marks, topics, categories, models, extraction_rules, sources, articles, publishing)),
 )  # in the order of the documentation
 
 
 def add_to(root: APIRouter) -> None:
     for router in ROUTERS:
-        responses = describe(401, 403, 422, 503)
-        root.include_router(router, prefix=PREFIX, responses=responses, dependencies=READ, generate_unique_id_function=attrgetter("name"))
+        options = {"prefix": PREFIX, "responses": describe(401, 403, 422, 503), "generate_unique_id_function": lambda route: route.name}
+        root.include_router(router, dependencies=READ, **options)
     root.include_router(openapi.router, include_in_schema=False)

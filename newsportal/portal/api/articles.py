@@ -195,14 +195,14 @@ def list_fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(ma
 
 
 @router.post("/articles/{id}/fold", summary="Fold an article into another story", responses=describe(409))
-def fold_article(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="Story or one of its articles.")]) -> MovedArticle:
+def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="Story or one of its articles.")]) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.editor(visit).fold(id, story)
 
 
 @router.post("/articles/{id}/unfold", summary="Unfold an article into its own story", responses=describe(409))
-def unfold_article(visit: Here, id: str) -> MovedArticle:
+def unfold(visit: Here, id: str) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
         return article_changes.editor(visit).unfold(id)

@@ -28,7 +28,7 @@ ID_BYTES: Final = 4  # thousands of jobs are recorded; two with the same id diff
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class JobRequest:
     """A job to start: spider ``subject`` over ``sources`` (none: all that are due), or ``newsportal WORDS``. ``limit``: maximum seconds.
     ``silence``: seconds without output in its log after which it counts as hung."""
 
@@ -84,7 +84,7 @@ class Runner(Protocol):
     def where(self) -> str:
         """Name of the runner for display."""
 
-    def start(self, id: str, wanted: Wanted) -> None:
+    def start(self, id: str, request: JobRequest) -> None:
         """Start or queue a job. Idempotent: after ``RunnerUnavailable``, retry with the same id."""
 
     def jobs(self) -> list[Job]:

@@ -15,8 +15,8 @@ from typing import Final
 
 from newsportal.errors import StoreError
 from newsportal.items.report import Run
-from newsportal.services.jobs.base import CRAWL, Job, Wanted
-from newsportal.services.jobs.supervisor import Duty, Say, SourcesReloader
+from newsportal.services.jobs.base import CRAWL, Job, JobRequest
+from newsportal.services.jobs.supervisor import Duty, Emit, SourcesReloader
 from newsportal.sources import Sources, timing
 from newsportal.sources.timing import visited
 from newsportal.store import open_store
@@ -65,7 +65,7 @@ def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
     return found
 
 
-def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Caps, now: datetime) -> list[Wanted]:
+def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Caps, now: datetime) -> list[JobRequest]:
     """Return the jobs to start now, in order: batches by spider, longest due first, alternating between spiders."""
     active = [job for job in jobs if job.active]
     busy = {key for job in active for key in job.sources or ()}
@@ -75,17 +75,17 @@ def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attem
     for row in sorted(free, key=lambda row: (row.since, row.key)):
         kinds.setdefault(row.spider, []).append(row)
     batches = [
-        [Wanted(spider, tuple(row.key for row in rows[at : at + caps.batch])) for at in range(0, len(rows), caps.batch)]
+        [JobRequest(spider, tuple(row.key for row in rows[at : at + caps.batch])) for at in range(0, len(rows), caps.batch)]
         for spider, rows in kinds.items()
     ]
-    return [wanted for turn in zip_longest(*batches) for wanted in turn if wanted is not None][: max(0, caps.jobs - len(active))]
+    return [request for turn in zip_longest(*batches) for request in turn if request is not None][: max(0, caps.jobs - len(active))]
 
 
-def attempted(wanted: Wanted, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
+def attempted(request: JobRequest, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
     """Return ``attempts`` with those of a job started now, and without sources visited since."""
     last_visits = {row.key: row.last for row in due}
     current = {key: attempt for key, attempt in attempts.items() if key in last_visits and attempt.last == last_visits[key]}
-    started = {key: Attempt(now, current[key].times + 1 if key in current else 1, last_visits.get(key)) for key in wanted.sources}
+    started = {key: Attempt(now, current[key].times + 1 if key in current else 1, last_visits.get(key)) for key in request.sources}
     return current | started
 
 
@@ -124,28 +124,28 @@ class DueSources(Duty):
         self._attempts: dict[str, Attempt] = {}
         self._started_keys: set[str] = set()
 
-    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+    def requests(self, jobs: Sequence[Job], now: datetime) -> Iterator[JobRequest]:
         began = time.monotonic()
-        with closing(open_store(self._file.known.store)) as store:
-            waiting = due(self._file.known, store, now)
-        self.took = time.monotonic() - began
+        with closing(open_store(self._file.sources.store)) as store:
+            waiting = due(self._file.sources, store, now)
+        self.check_seconds = time.monotonic() - began
         if self._once:  # if hosts are unreachable, a visit does not count, and its source stays due
             waiting = [row for row in waiting if row.key not in self._started_keys]
         crawls = [job for job in jobs if job.kind == CRAWL and job.subject]
-        for wanted in plan(waiting, crawls, self._attempts, self._caps, now):
-            self._attempts = attempted(wanted, waiting, self._attempts, now)
-            yield wanted
-            self._started_keys.update(wanted.sources)
+        for request in plan(waiting, crawls, self._attempts, self._caps, now):
+            self._attempts = attempted(request, waiting, self._attempts, now)
+            yield request
+            self._started_keys.update(request.sources)
 
 
 class RepeatedCrawl(Duty):
     """``newsportal crawl``, one at a time: every ``every`` seconds, after :meth:`ask`, and when the network is available again."""
 
     def __init__(
-        self, every: float, away: Callable[[], bool], offline: Callable[[Run], bool], say: Say, *, everything: bool = False,
+        self, every: float, away: Callable[[], bool], offline: Callable[[Run], bool], emit: Emit, *, everything: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._every, self._away, self._offline, self._say, self._clock = every, away, offline, say, clock
+        self._every, self._away, self._offline, self._emit, self._clock = every, away, offline, emit, clock
         self.everything = everything
         self._running = self._waits = False
         self._requested = True
@@ -155,7 +155,7 @@ class RepeatedCrawl(Duty):
         """Request a crawl of due sources at once."""
         self._requested = True
 
-    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+    def requests(self, jobs: Sequence[Job], now: datetime) -> Iterator[JobRequest]:
         is_due = self._clock() >= self._next
         if self._running or not (is_due or (self._requested and not self.everything)):
             return
@@ -164,16 +164,16 @@ class RepeatedCrawl(Duty):
             return
         mode = "--once" if self.everything else "--due"
         self._requested = False
-        yield Wanted(words=("crawl", mode, "--log-level", "INFO"), silence=SILENCE)
+        yield JobRequest(words=("crawl", mode, "--log-level", "INFO"), silence=SILENCE)
         self._running = True
 
-    def ended(self, job: Job, run: Run | None) -> None:
+    def on_end(self, job: Job, run: Run | None) -> None:
         """If nothing was reached, request a complete crawl for when the network is available again."""
         self._running = False
         self.everything = self._waits = run is not None and self._offline(run) and self._away()
         self._next = self._clock() + (OFFLINE if self.everything else self._every)
         if self.everything:
-            self._say("offline", {"message": OFFLINE_TEXT})
+            self._emit("offline", {"message": OFFLINE_TEXT})
 
 
 class Retraining(Duty):
@@ -182,7 +182,7 @@ class Retraining(Duty):
     def __init__(self, least_new: int) -> None:
         self._least_new = least_new
 
-    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+    def requests(self, jobs: Sequence[Job], now: datetime) -> Iterator[JobRequest]:
         """Count the articles stored by recorded crawls since the latest training."""
         trainings = [job for job in jobs if job.kind == RETRAIN and job.started is not None and job.started <= now]
         last = max((job.started for job in trainings if job.started), default=None)
@@ -192,7 +192,7 @@ class Retraining(Duty):
         since = (job for job in jobs if job.kind == CRAWL and (last is None or (job.ended is not None and job.ended > last)))
         new = sum(int(row.get("stored", 0)) for job in since for row in job.outcome)
         if new >= self._least_new:
-            yield Wanted(kind=RETRAIN, words=("retrain", "--json"), limit=RETRAIN_LIMIT)
+            yield JobRequest(kind=RETRAIN, words=("retrain", "--json"), limit=RETRAIN_LIMIT)
 
 
 class Nightly(Duty):
@@ -206,21 +206,21 @@ class Nightly(Duty):
         self._next = clock() + NIGHTLY_FIRST
         self._unchanged: datetime | None = None  # the night in which no event had changed
 
-    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+    def requests(self, jobs: Sequence[Job], now: datetime) -> Iterator[JobRequest]:
         if self._clock() < self._next:
             return
         self._next = self._clock() + NIGHTLY_INTERVAL
         at = last_due(now, self._hour, self._zone)
         if self._is_due(PRUNE, jobs, at, now) and self._fits() is not None:
-            yield Wanted(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)
+            yield JobRequest(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)
         elif any(job.active for job in jobs if job.kind in (PRUNE, REVISE)):
             return
         elif self._unchanged != at and self._is_due(REVISE, jobs, at, now) and self._events_changed(at):
-            yield Wanted(kind=REVISE, words=("event", "revise", "--json"), limit=REVISE_LIMIT)
+            yield JobRequest(kind=REVISE, words=("event", "revise", "--json"), limit=REVISE_LIMIT)
         elif self._learn and self._is_due(FIT, jobs, at, now):
             fits = self._fits()
             if fits is not None and fits[0] and (fits[1] is None or fits[1] < at):
-                yield Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
+                yield JobRequest(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
 
     def _is_due(self, kind: str, jobs: Sequence[Job], at: datetime, now: datetime) -> bool:
         """Return whether no job of this kind was started since the hour."""
@@ -228,7 +228,7 @@ class Nightly(Duty):
 
     def _events_changed(self, night: datetime) -> bool:
         try:
-            with closing(open_store(self._file.known.store, create=False)) as store:
+            with closing(open_store(self._file.sources.store, create=False)) as store:
                 changed = store.events.position("changed") > store.events.position("revised")
         except StoreError:
             return False
@@ -238,7 +238,7 @@ class Nightly(Duty):
     def _fits(self) -> tuple[bool, datetime | None] | None:
         """Return whether there is anything to learn from, and when the last fit was; ``None`` if there is no store."""
         try:
-            with closing(open_store(self._file.known.store, create=False)) as store:
+            with closing(open_store(self._file.sources.store, create=False)) as store:
                 fits = store.readers.fits()
                 return bool(store.readers.counts()[0] or fits), fits[0][0] if fits else None
         except StoreError:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from newsportal.errors import NewsportalError, RunnerRefused, RunnerUnavailable
-from newsportal.services.jobs.base import CRAWL, LOCAL, VARIABLE, Job, Row, State, Wanted, new_id
+from newsportal.services.jobs.base import CRAWL, LOCAL, VARIABLE, Job, JobRequest, Row, State, new_id
 from newsportal.services.jobs.records import Records, alive, born, end_process
 
 STOP_PATIENCE: Final = 30.0  # seconds for all crawls to end by themselves; systemd waits 60 for us (deploy/)
@@ -42,8 +42,8 @@ class Child:
 
 class LocalRunner:
     """Runs jobs as processes with their own sessions. A killed runner leaves crawls running; the next one finds them by their records.
-    Thread-safe. ``origin``: recorded as who started the jobs. ``say``: called if records cannot be written, and jobs start without;
-    ``None``: they do not start. ``ended``: called after a job has ended."""
+    Thread-safe. ``origin``: recorded as who started the jobs. ``warn``: called if records cannot be written, and jobs start without;
+    ``None``: they do not start. ``on_end``: called after a job has ended."""
 
     where = LOCAL
 
@@ -54,13 +54,13 @@ class LocalRunner:
         settings: Mapping[str, str],
         *,
         origin: str = "",
-        say: Callable[[str], None] | None = None,
-        ended: Callable[[], None] = lambda: None,
+        warn: Callable[[str], None] | None = None,
+        on_end: Callable[[], None] = lambda: None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         program: Sequence[str] = PROGRAM,
     ) -> None:
         self._records, self._folder, self._settings = records, folder, dict(settings)
-        self._origin, self._say, self._ended, self._now, self._program = origin, say, ended, now, program
+        self._origin, self._warn, self._on_end, self._now, self._program = origin, warn, on_end, now, program
         self._children: dict[str, Child] = {}
         self._lock = threading.RLock()
         self._closed = False
@@ -69,22 +69,22 @@ class LocalRunner:
         """Set the sources file for jobs started from now on."""
         self._settings["NEWSPORTAL_SOURCES"] = str(sources)
 
-    def start(self, id: str, wanted: Wanted) -> None:
+    def start(self, id: str, request: JobRequest) -> None:
         with self._lock:
             if id in self._children:
                 return
             if self._closed:
                 raise RunnerRefused("this process is shutting down and starts no more jobs")
-            job = Job(id, wanted.subject, kind=wanted.kind, sources=wanted.sources, started=self._now(), origin=self._origin)
-            job = replace(job, by=wanted.by, params=dict(wanted.params), host=platform.node())
+            job = Job(id, request.subject, kind=request.kind, sources=request.sources, started=self._now(), origin=self._origin)
+            job = replace(job, by=request.by, params=dict(request.params), host=platform.node())
             try:
                 self._records.save(job)
             except RunnerRefused as error:
-                if self._say is None:
+                if self._warn is None:
                     raise
-                self._say(str(error))
+                self._warn(str(error))
             try:
-                process = self._spawn(id, wanted)
+                process = self._spawn(id, request)
             except OSError as error:
                 failure = {"code": "no-process", "text": error.strerror or str(error)}
                 with suppress(RunnerRefused):
@@ -93,44 +93,44 @@ class LocalRunner:
             job = replace(job, pid=process.pid, born=born(process.pid))
             with suppress(RunnerRefused):  # it runs, and is known to this process
                 self._records.save(job)
-            thread = threading.Thread(target=self._watch, args=(id, wanted), daemon=True, name=f"job {wanted.kind}")
+            thread = threading.Thread(target=self._watch, args=(id, request), daemon=True, name=f"job {request.kind}")
             self._children[id] = Child(job, process, thread)
             thread.start()
 
-    def _spawn(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
+    def _spawn(self, id: str, request: JobRequest) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
-        extra = {VARIABLE: id} if wanted.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
+        extra = {VARIABLE: id} if request.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
         with self._open_log(self._records.log_file(id)) as log, self._open_log(self._records.report_file(id)) as report:
-            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log if wanted.kind == CRAWL else report, "stderr": log}
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log if request.kind == CRAWL else report, "stderr": log}
             folder = self._folder if self._folder.is_dir() else None
-            return subprocess.Popen(self._command(id, wanted), cwd=folder, env=environment | extra, start_new_session=True, **streams)
+            return subprocess.Popen(self._command(id, request), cwd=folder, env=environment | extra, start_new_session=True, **streams)
 
     def _open_log(self, file: Path) -> IO[bytes]:
         try:
             return file.open("ab")
         except OSError:
-            if self._say is None:
+            if self._warn is None:
                 raise
             return Path(os.devnull).open("ab")
 
-    def _command(self, id: str, wanted: Wanted) -> list[str]:
-        if wanted.words or wanted.kind != CRAWL:
-            place = wanted.words.index(NAMES) if NAMES in wanted.words else len(wanted.words)
+    def _command(self, id: str, request: JobRequest) -> list[str]:
+        if request.words or request.kind != CRAWL:
+            place = request.words.index(NAMES) if NAMES in request.words else len(request.words)
             file = self._settings.get("NEWSPORTAL_SOURCES")
-            options = [*(("--sources", file) if file else ()), *(("--run-id", id) if wanted.kind == CRAWL else ())]
-            return [*self._program, *wanted.words[:place], *options, *wanted.words[place:]]
-        command = [sys.executable, "-m", "scrapy", "crawl", wanted.subject]
-        for name, value in wanted.arguments().items():
+            options = [*(("--sources", file) if file else ()), *(("--run-id", id) if request.kind == CRAWL else ())]
+            return [*self._program, *request.words[:place], *options, *request.words[place:]]
+        command = [sys.executable, "-m", "scrapy", "crawl", request.subject]
+        for name, value in request.arguments().items():
             command += ["-a", f"{name}={value}"]
         for name, value in (self._settings | {"NEWSPORTAL_RUN_ID": id}).items():
             command += ["-s", f"{name}={value}"]
         return command
 
-    def _watch(self, id: str, wanted: Wanted) -> None:
+    def _watch(self, id: str, request: JobRequest) -> None:
         with self._lock:
             child = self._children[id]
         try:
-            error = self._await(id, child.process, wanted)
+            error = self._await(id, child.process, request)
             status = child.process.returncode
             error = error or ({"code": "exit-status", "text": f"status {status}"} if status else None)
             recorded = self._records.get(id)
@@ -141,11 +141,11 @@ class LocalRunner:
         finally:
             with self._lock:
                 del self._children[id]
-            self._ended()
+            self._on_end()
 
-    def _await(self, id: str, process: subprocess.Popen[bytes], wanted: Wanted) -> Row | None:
+    def _await(self, id: str, process: subprocess.Popen[bytes], request: JobRequest) -> Row | None:
         """Wait for the process to end; return the reason if it had to be stopped."""
-        until = None if wanted.limit is None else time.monotonic() + wanted.limit
+        until = None if request.limit is None else time.monotonic() + request.limit
         size, quiet, reason = 0, 0.0, None
         while True:
             timeout = CHECK_INTERVAL if until is None or reason else max(0.0, min(CHECK_INTERVAL, until - time.monotonic()))
@@ -157,10 +157,10 @@ class LocalRunner:
                 size = self._records.bound(id)
             quiet = quiet + CHECK_INTERVAL if size == before else 0.0  # counted in checks: a suspended machine is not silent
             if reason is not None or (until is not None and time.monotonic() >= until):
-                reason = reason or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
+                reason = reason or {"code": "timeout", "text": f"it took more than {request.limit:g} seconds"}
                 end_process(process.pid, gently=False)
-            elif wanted.silence is not None and quiet >= wanted.silence:
-                reason = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
+            elif request.silence is not None and quiet >= request.silence:
+                reason = {"code": "silent", "text": f"it logged nothing for {request.silence:g} seconds"}
                 end_process(process.pid, gently=True)
 
     def jobs(self) -> list[Job]:
@@ -244,7 +244,7 @@ class Jobs:
         self._now = now
         self._lock = threading.Lock()
         settings = {"NEWSPORTAL_SOURCES": str(sources)} if sources else {}
-        self._runner = LocalRunner(Records(folder), Path(), settings, origin=ORIGIN, say=lambda text: None, now=now, program=program)
+        self._runner = LocalRunner(Records(folder), Path(), settings, origin=ORIGIN, warn=lambda text: None, now=now, program=program)
 
     def start(self, kind: str, subject: str, words: Sequence[str], *, by: str = "", params: Mapping[str, str] | None = None) -> Job:
         """Start ``newsportal WORDS``; the job has failed if no process can start. ``params``: data for its page. Raises :class:`Busy`."""
@@ -253,7 +253,7 @@ class Jobs:
             with self._lock:
                 if (running := self.running()) is not None:
                     raise Busy(running)
-                self._runner.start(id, Wanted(subject, kind=kind, words=tuple(words), by=by, params=params or {}))
+                self._runner.start(id, JobRequest(subject, kind=kind, words=tuple(words), by=by, params=params or {}))
         except (RunnerUnavailable, RunnerRefused) as error:
             failed = Job(id, subject, "failed", kind, started=self._now(), error={"code": "not-started", "text": str(error)})
             return self.find(id) or failed

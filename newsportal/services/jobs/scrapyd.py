@@ -22,7 +22,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.net import egress
 from newsportal.net.egress import Answer
-from newsportal.services.jobs.base import Job, State, Wanted
+from newsportal.services.jobs.base import Job, JobRequest, State
 from newsportal.services.jobs.records import Records
 
 CONFIGURATION = "scrapy.cfg"
@@ -223,13 +223,13 @@ class ScrapydRunner:
     def project(self) -> str:
         return self._named()
 
-    def start(self, id: str, wanted: Wanted) -> None:
+    def start(self, id: str, request: JobRequest) -> None:
         if self._records.get(id) is None:
-            job = Job(id, wanted.subject, "waiting", sources=wanted.sources, started=datetime.now(UTC), runner=self.where)
+            job = Job(id, request.subject, "waiting", sources=request.sources, started=datetime.now(UTC), runner=self.where)
             self._records.save(replace(job, origin="schedule"))
         elif self._server.get("status", job=id, project=self.project).get("currstate"):
             return  # started by an earlier attempt whose answer was lost
-        fields = [("project", self.project), ("spider", wanted.subject), ("jobid", id), *wanted.arguments().items()]
+        fields = [("project", self.project), ("spider", request.subject), ("jobid", id), *request.arguments().items()]
         fields += [("setting", f"{name}={value}") for name, value in (self._settings | {"NEWSPORTAL_RUN_ID": id}).items()]
         self._server.post("schedule", fields)
 

@@ -1,4 +1,4 @@
-"""The loop behind ``newsportal up`` and ``newsportal schedule``: start the jobs wanted by each duty, report those that ended. And reloading
+"""The loop behind ``newsportal up`` and ``newsportal schedule``: start the jobs that each duty requests, report ended ones. And reloading
 of the sources file in long-running processes; while it is invalid, a copy of its last valid content is used.
 
 No scheduler library is needed: what is due follows from the store and the records of jobs.
@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 from newsportal.errors import FrontierUnavailable, NewsportalError, RunnerRefused, RunnerUnavailable, SourcesError, StoreError
 from newsportal.items.report import Run
-from newsportal.services.jobs.base import CRAWL, Job, Runner, Wanted, new_id
+from newsportal.services.jobs.base import CRAWL, Job, JobRequest, Runner, new_id
 from newsportal.services.jobs.records import Records, outcome_of, reports
 from newsportal.sources import Sources, load
 from newsportal.sources.loading import stamp
@@ -28,44 +28,44 @@ ENDING = ".last-good"  # suffix of the copy: `.sources.yaml.last-good`
 
 
 class SourcesReloader:
-    """Reloads ``file``. ``known``: its last valid content; ``path``: the file for jobs. ``say``: called once when it becomes invalid or
+    """Reloads ``file``. ``sources``: its last valid content; ``path``: the file for jobs. ``report``: called when it becomes invalid or
     valid again. ``copies`` False: write no copy."""
 
-    def __init__(self, file: Path | None, sources: Sources, say: Callable[[str], None], *, copies: bool = True) -> None:
+    def __init__(self, file: Path | None, sources: Sources, report: Callable[[str], None], *, copies: bool = True) -> None:
         self._file = file
-        self.known = sources
+        self.sources = sources
         self.path = file
-        self._say = say
+        self._report = report
         self._good = _content(sources) if copies else None
         self._copies = copies
         self._stamp = stamp(sources.path) if sources.path else None
         self._broken: str | None = None
 
     def reread(self) -> bool:
-        """Reload the file if it was changed; return whether ``known`` is new."""
-        now = stamp(self.known.path) if self.known.path else None
+        """Reload the file if it was changed; return whether ``sources`` is new."""
+        now = stamp(self.sources.path) if self.sources.path else None
         if now is None or now == self._stamp:  # missing: an editor is replacing it
             return False
         self._stamp = now
         try:
-            self.known = load(self._file)
+            self.sources = load(self._file)
         except SourcesError as error:
             self.path = self._write_copy(error)
             return False
         if self._broken is not None:
-            self._say("sources.yaml is valid again and was reloaded")
-        self.path, self._broken, self._good = self._file, None, _content(self.known) if self._copies else None
+            self._report("sources.yaml is valid again and was reloaded")
+        self.path, self._broken, self._good = self._file, None, _content(self.sources) if self._copies else None
         return True
 
     def remove_copy(self) -> None:
         """Delete the copy, when no job reads it any more."""
-        if self.known.path is not None and self._broken is not None:
-            _copy_of(self.known.path).unlink(missing_ok=True)
+        if self.sources.path is not None and self._broken is not None:
+            _copy_of(self.sources.path).unlink(missing_ok=True)
 
     def _write_copy(self, error: SourcesError) -> Path | None:
         if str(error) != self._broken:
-            self._say(f"{error}\nthe crawl continues with the last valid sources")
-        self._broken, path = str(error), self.known.path
+            self._report(f"{error}\nthe crawl continues with the last valid sources")
+        self._broken, path = str(error), self.sources.path
         if path is None or self._good is None:
             return self._file
         copy = _copy_of(path)
@@ -73,7 +73,7 @@ class SourcesReloader:
             copy.touch(mode=0o600)
             copy.write_bytes(self._good)
         except OSError as reason:
-            self._say(f"{copy} cannot be written: {reason.strerror or reason}")
+            self._report(f"{copy} cannot be written: {reason.strerror or reason}")
             return self._file
         return copy
 
@@ -102,19 +102,19 @@ LONGEST_WAIT: Final = 60.0
 
 SPARE: Final = 10.0  # the interval is at least this multiple of the time a duty needs: of 100,000 sources that is three seconds
 
-Say = Callable[[str, Mapping[str, Any]], None]  # reports one event: its name, and its facts
+Emit = Callable[[str, Mapping[str, Any]], None]  # reports one event: its name, and its facts
 
 
 class Duty(ABC):
-    """A kind of job to start when needed. ``took``: seconds of its last check."""
+    """A kind of job to start when needed. ``check_seconds``: seconds of its last check."""
 
-    took = 0.0
+    check_seconds = 0.0
 
     @abstractmethod
-    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterable[Wanted]:
+    def requests(self, jobs: Sequence[Job], now: datetime) -> Iterable[JobRequest]:
         """Yield the jobs to start now; code after a ``yield`` runs when that job was started. Raises ``StoreError``."""
 
-    def ended(self, job: Job, run: Run | None) -> None:  # noqa: B027  most learn it from the store
+    def on_end(self, job: Job, run: Run | None) -> None:  # noqa: B027  most learn it from the store
         """Handle the end of a job; ``run`` is the report of a crawl."""
 
 
@@ -139,14 +139,14 @@ class Supervisor:
         runner: Runner,
         records: Records,
         duties: Sequence[Duty],
-        say: Say,
+        emit: Emit,
         *,
         every: float,
         once: bool = False,
         claims: Claims | None = None,
         use_sources: Callable[[Path], None] = lambda file: None,
     ) -> None:
-        self._file, self._runner, self._records, self._duties, self._say = file, runner, records, duties, say
+        self._file, self._runner, self._records, self._duties, self._emit = file, runner, records, duties, emit
         self._every, self._once, self._claims, self._use_sources = every, once, claims, use_sources
         self._stopped = threading.Event()
         self._woken = threading.Event()
@@ -170,7 +170,7 @@ class Supervisor:
             busy = self._run_iteration()
             if self._once and not busy:
                 break
-            every = max(self._every, *(SPARE * duty.took for duty in self._duties))
+            every = max(self._every, *(SPARE * duty.check_seconds for duty in self._duties))
             self._wait(min(every * 2 ** min(self._waits, 10), max(LONGEST_WAIT, every)))
 
     def close(self) -> None:
@@ -182,13 +182,13 @@ class Supervisor:
         try:
             self._claims.leave()
         except FrontierUnavailable as error:
-            self._say("hindered", {"message": f"{error}; another schedule takes over when the claim of this one has expired"})
+            self._emit("hindered", {"message": f"{error}; another schedule takes over when the claim of this one has expired"})
         self._claims.close()
 
     def _wait(self, seconds: float) -> None:
         """Wait, at most until :meth:`wake`, sending heartbeats that renew the claim."""
-        until = time.monotonic() + seconds
-        while (remaining := until - time.monotonic()) > 0 and not self._woken.wait(min(remaining, self._file.known.frontier.lease / BEATS)):
+        until, beat = time.monotonic() + seconds, self._file.sources.frontier.lease / BEATS
+        while (remaining := until - time.monotonic()) > 0 and not self._woken.wait(min(remaining, beat)):
             if self._claims is not None:
                 with suppress(FrontierUnavailable):  # reported by the next iteration
                     self._claims.beat()
@@ -200,14 +200,14 @@ class Supervisor:
             busy = self._iterate()
         except (StoreError, FrontierUnavailable, RunnerUnavailable, RunnerRefused, OSError) as error:
             if str(error) != self._last_error and not self._stopped.is_set():
-                self._say("hindered", {"message": f"{error}; what is due stays due; retrying"})
+                self._emit("hindered", {"message": f"{error}; what is due stays due; retrying"})
             self._last_error = str(error)
             self._waits += 1
             if self._once:
                 raise
             return True
         if self._last_error is not None and busy is not None:
-            self._say("goes on", {"message": "the schedule continues"})
+            self._emit("goes on", {"message": "the schedule continues"})
             self._last_error, self._waits = None, 0
         return bool(busy)
 
@@ -216,19 +216,19 @@ class Supervisor:
         if not self._renew_claim():
             return None
         if self._file.reread():
-            self._say("reread", {"message": f"{self._file.known.path} has changed and was reloaded"})
-        if (path := self._file.path or self._file.known.path) is not None and path.exists():
+            self._emit("reread", {"message": f"{self._file.sources.path} has changed and was reloaded"})
+        if (path := self._file.path or self._file.sources.path) is not None and path.exists():
             self._use_sources(path)
         jobs = self._runner.jobs()
         self._report_ended(jobs)
         for duty in self._duties:
-            for wanted in duty.wanted(jobs, datetime.now().astimezone()):
+            for request in duty.requests(jobs, datetime.now().astimezone()):
                 if self._stopped.is_set():
                     break
                 id = new_id()
-                self._runner.start(id, wanted)
+                self._runner.start(id, request)
                 self._started_jobs[id] = duty
-                self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
+                self._emit("started", {"job": id, "kind": request.kind, "spider": request.subject, "sources": list(request.sources)})
         self._records.prune()
         return bool(self._started_jobs)
 
@@ -240,7 +240,7 @@ class Supervisor:
             return True
         message = "another schedule runs with these sources: standing by"
         if message != self._last_error:
-            self._say("standing by", {"message": message})
+            self._emit("standing by", {"message": message})
         self._last_error = message
         return False
 
@@ -250,7 +250,7 @@ class Supervisor:
         crawls = {job.id for job in ended if job.kind == CRAWL}
         runs: dict[str, Run] = {}
         if crawls:
-            with suppress(NewsportalError), closing(open_store(self._file.known.store, create=False)) as store:
+            with suppress(NewsportalError), closing(open_store(self._file.sources.store, create=False)) as store:
                 runs = reports(store, crawls)
         for job in ended:
             run = runs.get(job.id)
@@ -259,5 +259,5 @@ class Supervisor:
                 with suppress(RunnerRefused):  # the report in the store has it too
                     self._records.save(job)
             facts = {"job": job.id, "kind": job.kind, "spider": job.subject, "status": job.status, "result": job.state}
-            self._say("ended", {**facts, "run": run.id if run else None, "outcome": list(job.outcome), "error": job.error})
-            self._started_jobs.pop(job.id).ended(job, run)
+            self._emit("ended", {**facts, "run": run.id if run else None, "outcome": list(job.outcome), "error": job.error})
+            self._started_jobs.pop(job.id).on_end(job, run)

@@ -13,7 +13,7 @@ from newsportal.items import Article, Link
 from newsportal.items.report import Run
 from newsportal.services.events.following import EventFollower
 from newsportal.services.jobs import duties
-from newsportal.services.jobs.base import Job, Wanted
+from newsportal.services.jobs.base import Job, JobRequest
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, last_due
 from newsportal.services.jobs.supervisor import SourcesReloader
 from newsportal.sources import load
@@ -46,14 +46,16 @@ def file(tmp_path: Path) -> SourcesReloader:
     return SourcesReloader(path, known, print)
 
 
-def tonight(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
+def tonight(
+    file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True
+) -> list[JobRequest]:
     """Return the jobs that are started next; ``pruned``: after that night's pruning."""
     jobs = [*jobs, *([Job("p", kind="prune", state="done", started=moment)] if pruned else [])]
     clock = Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=learn, clock=clock)
-    assert not list(duty.wanted(jobs, moment)), "not during start-up"
+    assert not list(duty.requests(jobs, moment)), "not during start-up"
     clock.now = duties.NIGHTLY_FIRST
-    return list(duty.wanted(jobs, moment))
+    return list(duty.requests(jobs, moment))
 
 
 def test_nightly_hour_is_in_the_portals_time_zone() -> None:
@@ -64,9 +66,9 @@ def test_nightly_hour_is_in_the_portals_time_zone() -> None:
 
 
 def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader, tmp_path: Path) -> None:
-    (wanted,) = tonight(file, NOW)
-    assert (wanted.kind, wanted.words) == ("fit", ("recommend", "fit", "--json"))
-    store = open_store(file.known.store)
+    (request,) = tonight(file, NOW)
+    assert (request.kind, request.words) == ("fit", ("recommend", "fit", "--json"))
+    store = open_store(file.sources.store)
     store.readers.save_fit(Fit(NOW, {}, b""))
     store.close()
     assert not tonight(file, NOW + HOUR)
@@ -78,7 +80,7 @@ def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader,
     path.write_text("feeds: []\n", "utf-8")
     empty = SourcesReloader(path, load(path), print)
     assert not tonight(empty, NOW), "no store"
-    open_store(empty.known.store).close()
+    open_store(empty.sources.store).close()
     assert not tonight(empty, NOW), "no views"
 
 
@@ -91,8 +93,8 @@ def test_failed_fit_waits_for_the_next_night(file: SourcesReloader) -> None:
 
 
 def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path: Path) -> None:
-    (wanted,) = tonight(file, NOW, [], pruned=False)
-    assert (wanted.kind, wanted.words) == ("prune", ("prune", "--json"))
+    (request,) = tonight(file, NOW, [], pruned=False)
+    assert (request.kind, request.words) == ("prune", ("prune", "--json"))
     assert not tonight(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it is still running"
     done = Job("p", kind="prune", state="failed", started=NOW - HOUR)
     assert not tonight(file, NOW, [done], pruned=False, learn=False), "a failed one counts for this night, too"
@@ -103,15 +105,15 @@ def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path:
     path.write_text("feeds: []\n", "utf-8")
     unread = SourcesReloader(path, load(path), print)
     assert not tonight(unread, NOW, [], pruned=False), "no store"
-    open_store(unread.known.store).close()
+    open_store(unread.sources.store).close()
     assert tonight(unread, NOW, [], pruned=False), "also without readers"
 
 
 def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) -> None:
-    store = open_store(file.known.store)
+    store = open_store(file.sources.store)
     EventFollower().follow(store)
-    (wanted,) = tonight(file, NOW)
-    assert (wanted.kind, wanted.words) == ("revise", ("event", "revise", "--json"))
+    (request,) = tonight(file, NOW)
+    assert (request.kind, request.words) == ("revise", ("event", "revise", "--json"))
     assert not tonight(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
     assert [one.kind for one in tonight(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
     store.events.move("revised", store.events.position("changed"))
@@ -120,12 +122,12 @@ def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) 
 
 
 def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None:
-    store, clock = open_store(file.known.store), Clock()
+    store, clock = open_store(file.sources.store), Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=False, clock=clock)
 
-    def look(moment: datetime) -> list[Wanted]:
+    def look(moment: datetime) -> list[JobRequest]:
         clock.now += duties.NIGHTLY_INTERVAL
-        return list(duty.wanted([Job("p", kind="prune", state="done", started=moment)], moment))
+        return list(duty.requests([Job("p", kind="prune", state="done", started=moment)], moment))
 
     assert not look(NOW)
     EventFollower().follow(store)
@@ -140,21 +142,21 @@ def crawl_job(minutes: float, stored: int) -> Job:
 
 def test_training_is_due_after_enough_new_articles_and_a_pause() -> None:
     duty = Retraining(50)
-    assert not list(duty.wanted([crawl_job(1, 30)], NOW + HOUR))
+    assert not list(duty.requests([crawl_job(1, 30)], NOW + HOUR))
     jobs = [crawl_job(1, 30), crawl_job(2, 20)]
-    (wanted,) = duty.wanted(jobs, NOW + HOUR)
-    assert (wanted.kind, wanted.words, wanted.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
+    (request,) = duty.requests(jobs, NOW + HOUR)
+    assert (request.kind, request.words, request.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
     training = Job("t", kind="retrain", state="running", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, training, crawl_job(4, 500)], NOW + 9 * HOUR)), "one is running"
+    assert not list(duty.requests([*jobs, training, crawl_job(4, 500)], NOW + 9 * HOUR)), "one is running"
     done = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
-    assert not list(duty.wanted([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
-    assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "earlier articles do not count again"
-    assert list(duty.wanted([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=63)))
-    assert list(duty.wanted([*jobs, done], NOW)), "a clock set back does not block training"
+    assert not list(duty.requests([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
+    assert not list(duty.requests([*jobs, done], NOW + 9 * HOUR)), "earlier articles do not count again"
+    assert list(duty.requests([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=63)))
+    assert list(duty.requests([*jobs, done], NOW)), "a clock set back does not block training"
 
 
 def test_zero_turns_training_off() -> None:
-    assert not list(Retraining(0).wanted([crawl_job(1, 10_000)], NOW + HOUR))
+    assert not list(Retraining(0).requests([crawl_job(1, 10_000)], NOW + HOUR))
 
 
 def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
@@ -163,21 +165,21 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
     ended = Job("a", state="done")
 
     def words() -> list[tuple[str, ...]]:
-        return [wanted.words[:2] for wanted in duty.wanted([], NOW)]
+        return [request.words[:2] for request in duty.requests([], NOW)]
 
     assert words() == [("crawl", "--due")]
     clock.now = 6 * 3600.0  # a crawl that took long, or a machine in standby
     duty.ask()
     assert words() == [], "one is running"
-    duty.ended(ended, None)
+    duty.on_end(ended, None)
     assert words() == [("crawl", "--due")], "requested meanwhile"
-    duty.ended(ended, None)
+    duty.on_end(ended, None)
     assert words() == []
     clock.now += 599
     assert words() == []
     duty.ask()
     assert words() == [("crawl", "--due")]
-    duty.ended(ended, None)
+    duty.on_end(ended, None)
     clock.now += 600
     assert words() == [("crawl", "--due")]
     assert words() == []
@@ -187,15 +189,15 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
 def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
     clock, events, away = Clock(), list[str](), [True]
     duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: events.append(event), clock=clock)
-    list(duty.wanted([], NOW))
-    duty.ended(Job("a", state="done"), Run("r", NOW))
+    list(duty.requests([], NOW))
+    duty.on_end(Job("a", state="done"), Run("r", NOW))
     assert events == ["offline"]
     duty.ask()
     for _ in range(5):
         clock.now += duties.OFFLINE
-        assert not list(duty.wanted([], NOW))
+        assert not list(duty.requests([], NOW))
     away[0] = False
     clock.now += duties.OFFLINE
-    assert [wanted.words[:2] for wanted in duty.wanted([], NOW)] == [("crawl", "--once")]
-    duty.ended(Job("b", state="done"), Run("r", NOW))
+    assert [request.words[:2] for request in duty.requests([], NOW)] == [("crawl", "--once")]
+    duty.on_end(Job("b", state="done"), Run("r", NOW))
     assert events == ["offline"], "its hosts failed, but the network is available"

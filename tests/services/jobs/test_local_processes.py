@@ -15,7 +15,7 @@ import pytest
 
 from newsportal.errors import RunnerRefused
 from newsportal.services.jobs import local
-from newsportal.services.jobs.base import Job, Wanted
+from newsportal.services.jobs.base import Job, JobRequest
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records, alive
 
@@ -32,10 +32,10 @@ class JobBench:
     def __init__(self, folder: Path, **more: Any) -> None:
         self.records = Records(folder)
         self.over = threading.Semaphore(0)
-        self.runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), ended=self.over.release, **more)
+        self.runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), on_end=self.over.release, **more)
 
-    def run(self, wanted: Wanted) -> Job:
-        self.runner.start("a", wanted)
+    def run(self, request: JobRequest) -> Job:
+        self.runner.start("a", request)
         assert self.over.acquire(timeout=600)
         job = self.runner.get("a")
         assert job is not None
@@ -48,7 +48,7 @@ def bench(tmp_path: Path) -> JobBench:
 
 
 def test_job_over_its_time_limit_is_killed(bench: JobBench) -> None:
-    job = bench.run(Wanted(kind="retrain", words=(SLEEPS,), limit=0.2))
+    job = bench.run(JobRequest(kind="retrain", words=(SLEEPS,), limit=0.2))
     assert (job.state, job.status) == ("failed", -signal.SIGKILL)
     assert job.error is not None
     assert job.error["code"] == "timeout"
@@ -57,14 +57,14 @@ def test_job_over_its_time_limit_is_killed(bench: JobBench) -> None:
 @pytest.mark.parametrize("program", [f"{HEEDS}; time.sleep(600)", DEAF])
 def test_hanging_crawl_is_killed(bench: JobBench, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setattr(local, "CHECK_INTERVAL", 1.0)
-    job = bench.run(Wanted(words=(program,), silence=1.0))
+    job = bench.run(JobRequest(words=(program,), silence=1.0))
     assert job.error is not None
     assert (job.state, job.error["code"]) == ("failed", "silent")
     assert job.status != 0
 
 
 def test_cancelled_crawl_ends_cleanly(bench: JobBench) -> None:
-    bench.runner.start("a", Wanted(words=(f"{HEEDS}\ntry: print(1, flush=True); time.sleep(600)\nexcept KeyboardInterrupt: pass",)))
+    bench.runner.start("a", JobRequest(words=(f"{HEEDS}\ntry: print(1, flush=True); time.sleep(600)\nexcept KeyboardInterrupt: pass",)))
     while not bench.records.log_file("a").exists() or not bench.records.log_file("a").read_text():
         time.sleep(0.01)
     assert bench.runner.cancel("a")
@@ -76,7 +76,7 @@ def test_cancelled_crawl_ends_cleanly(bench: JobBench) -> None:
 
 
 def test_closed_runner_starts_nothing(bench: JobBench) -> None:
-    bench.runner.start("a", Wanted(kind="fit", words=(SLEEPS,)))
+    bench.runner.start("a", JobRequest(kind="fit", words=(SLEEPS,)))
     bench.runner.close()
     job = bench.runner.get("a")
     assert job is not None
@@ -84,15 +84,15 @@ def test_closed_runner_starts_nothing(bench: JobBench) -> None:
     assert job.pid is not None
     assert not alive(job.pid, job.born)
     with pytest.raises(RunnerRefused):
-        bench.runner.start("b", Wanted(kind="fit", words=(SLEEPS,)))
+        bench.runner.start("b", JobRequest(kind="fit", words=(SLEEPS,)))
 
 
 def test_job_of_killed_supervisor_is_found_running_and_later_lost(tmp_path: Path) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from newsportal.services.jobs.base import Wanted\n"
+        "import sys, time; from pathlib import Path; from newsportal.services.jobs.base import JobRequest\n"
         "from newsportal.services.jobs.local import LocalRunner; from newsportal.services.jobs.records import Records\n"
         f"runner = LocalRunner(Records(Path({str(tmp_path)!r})), Path(), {{}}, program=(sys.executable, '-c'))\n"
-        f"runner.start('a', Wanted(kind='fit', words=({SLEEPS!r},))); print(1, flush=True); time.sleep(600)"
+        f"runner.start('a', JobRequest(kind='fit', words=({SLEEPS!r},))); print(1, flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as supervisor:
         assert supervisor.stdout is not None
@@ -117,8 +117,8 @@ def wait_while(true: Callable[[], bool]) -> None:
 def test_unwritable_records_stop_a_schedule_but_not_a_portal(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", "utf-8")
     with pytest.raises(RunnerRefused):
-        LocalRunner(Records(tmp_path / "jobs"), tmp_path, {}).start("a", Wanted(kind="fit", words=("exit(0)",)))
+        LocalRunner(Records(tmp_path / "jobs"), tmp_path, {}).start("a", JobRequest(kind="fit", words=("exit(0)",)))
     messages: list[str] = []
-    bench = JobBench(tmp_path / "jobs", say=messages.append)
-    assert bench.run(Wanted(kind="fit", words=("exit(0)",))).state == "done"
+    bench = JobBench(tmp_path / "jobs", warn=messages.append)
+    assert bench.run(JobRequest(kind="fit", words=("exit(0)",))).state == "done"
     assert "cannot be written" in messages[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from newsportal.services.jobs.base import Job, Wanted
+from newsportal.services.jobs.base import Job, JobRequest
 from newsportal.services.jobs.duties import LONGEST_AGAIN, Attempt, Caps, Due, attempted, plan
 
 NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
@@ -20,36 +20,36 @@ def running(*sources: str, spider: str = "rss") -> Job:
 
 
 def test_due_sources_are_grouped_by_spider_longest_due_first() -> None:
-    wanted = plan([due("a", minutes=1), due("h", "hub", 2), due("b", minutes=3)], [], {}, CAPS, NOW)
-    assert wanted == [Wanted("rss", ("b", "a")), Wanted("hub", ("h",))]
+    requests = plan([due("a", minutes=1), due("h", "hub", 2), due("b", minutes=3)], [], {}, CAPS, NOW)
+    assert requests == [JobRequest("rss", ("b", "a")), JobRequest("hub", ("h",))]
 
 
 def test_backlog_is_limited_and_shared_among_spiders() -> None:
     many = [*(due(f"f{number:04}", minutes=9) for number in range(5000)), due("h", "hub", 1)]
-    wanted = plan(many, [], {}, CAPS, NOW)
-    assert [(one.subject, len(one.sources)) for one in wanted] == [("rss", 3), ("hub", 1)]
+    requests = plan(many, [], {}, CAPS, NOW)
+    assert [(one.subject, len(one.sources)) for one in requests] == [("rss", 3), ("hub", 1)]
     assert plan(many, [running("x"), running("y")], {}, CAPS, NOW) == []
 
 
 def test_source_being_visited_is_skipped() -> None:
-    assert plan([due("a"), due("b")], [running("a")], {}, CAPS, NOW) == [Wanted("rss", ("b",))]
+    assert plan([due("a"), due("b")], [running("a")], {}, CAPS, NOW) == [JobRequest("rss", ("b",))]
 
 
 def test_waiting_jobs_count_and_ended_jobs_do_not() -> None:
     waiting, ended = Job("a", "rss", "waiting", sources=("a",)), Job("b", "rss", "done", sources=("b",))
-    assert plan([due("a"), due("b")], [waiting, ended], {}, CAPS, NOW) == [Wanted("rss", ("b",))]
+    assert plan([due("a"), due("b")], [waiting, ended], {}, CAPS, NOW) == [JobRequest("rss", ("b",))]
 
 
 def test_job_without_sources_blocks_its_spider() -> None:
-    assert plan([due("a"), due("h", "hub")], [running(spider="rss")], {}, CAPS, NOW) == [Wanted("hub", ("h",))]
+    assert plan([due("a"), due("h", "hub")], [running(spider="rss")], {}, CAPS, NOW) == [JobRequest("hub", ("h",))]
 
 
 def test_source_of_failed_job_is_retried_with_longer_delays() -> None:
     attempts: dict[str, Attempt] = {}
     now, waits = NOW, []
     for _ in range(9):
-        (wanted,) = plan([due("a")], [], attempts, CAPS, now)
-        attempts = attempted(wanted, [due("a")], attempts, now)
+        (request,) = plan([due("a")], [], attempts, CAPS, now)
+        attempts = attempted(request, [due("a")], attempts, now)
         began = now
         while not plan([due("a")], [], attempts, CAPS, now):
             now += timedelta(seconds=10)
@@ -59,12 +59,12 @@ def test_source_of_failed_job_is_retried_with_longer_delays() -> None:
 
 
 def test_attempts_are_reset_after_a_visit() -> None:
-    attempts = attempted(Wanted("rss", ("a",)), [due("a")], {}, NOW)
+    attempts = attempted(JobRequest("rss", ("a",)), [due("a")], {}, NOW)
     visited = due("a", last=NOW)
-    assert plan([visited], [], attempts, CAPS, NOW) == [Wanted("rss", ("a",))]
-    assert attempted(Wanted("rss", ("a",)), [visited], attempts, NOW)["a"].times == 1
+    assert plan([visited], [], attempts, CAPS, NOW) == [JobRequest("rss", ("a",))]
+    assert attempted(JobRequest("rss", ("a",)), [visited], attempts, NOW)["a"].times == 1
 
 
 def test_clock_set_back_does_not_delay_sources() -> None:
-    attempts = attempted(Wanted("rss", ("a",)), [due("a")], {}, NOW + timedelta(hours=5))
-    assert plan([due("a")], [], attempts, CAPS, NOW) == [Wanted("rss", ("a",))]
+    attempts = attempted(JobRequest("rss", ("a",)), [due("a")], {}, NOW + timedelta(hours=5))
+    assert plan([due("a")], [], attempts, CAPS, NOW) == [JobRequest("rss", ("a",))]

@@ -21,7 +21,7 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     assert copy is not None
     assert copy.parent == path.parent, "relative paths stay valid"
     assert [feed.name for feed in load(copy).feeds] == ["甲"]
-    assert [feed.name for feed in good.known.feeds] == ["甲"]
+    assert [feed.name for feed in good.sources.feeds] == ["甲"]
     path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
     good.reread()
     assert len(messages) == 1, "reported once"

@@ -16,7 +16,7 @@ import pytest
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items.report import Run, SourceReport
-from newsportal.services.jobs.base import Job, Wanted
+from newsportal.services.jobs.base import Job, JobRequest
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records
 from newsportal.services.jobs.supervisor import Duty, SourcesReloader, Supervisor
@@ -29,19 +29,19 @@ NOW = datetime.fromisoformat("2026-03-05T08:30:00+00:00")
 class WantsEach(Duty):
     """Wants each job once, in order, one at a time; calls ``before`` first."""
 
-    def __init__(self, *wanted: Wanted, before: Callable[[], None] = lambda: None) -> None:
-        self.left, self.before = list(wanted), before
+    def __init__(self, *requests: JobRequest, before: Callable[[], None] = lambda: None) -> None:
+        self.left, self.before = list(requests), before
         self.over: list[tuple[Job, Run | None]] = []
         self.running = False
 
-    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterable[Wanted]:
+    def requests(self, jobs: Sequence[Job], now: datetime) -> Iterable[JobRequest]:
         self.before()
         if self.left and not self.running:
             yield self.left[0]
             self.left.pop(0)
             self.running = True
 
-    def ended(self, job: Job, run: Run | None) -> None:
+    def on_end(self, job: Job, run: Run | None) -> None:
         self.running = False
         self.over.append((job, run))
 
@@ -55,7 +55,7 @@ class SupervisorBench:
         self.records = Records(known.jobs_folder)
         self.events: list[tuple[str, Mapping[str, Any]]] = []
         self.store = known.store
-        runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), ended=lambda: self.supervisor.wake())
+        runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), on_end=lambda: self.supervisor.wake())
         file = SourcesReloader(folder / "sources.yaml", known, print)
         report = lambda event, facts: self.events.append((event, facts))  # noqa: E731
         self.supervisor = Supervisor(file, runner, self.records, duties, report, every=every, once=once)
@@ -70,10 +70,10 @@ def test_every_kind_of_job_is_reported_with_its_outcome(tmp_path: Path) -> None:
     saved = tmp_path / "runs-are-saved"
     crawls = f"import os, time\nwhile not os.path.exists({str(saved)!r}): time.sleep(0.01)"
     duty = WantsEach(
-        Wanted("", words=(crawls, "crawl")),
-        Wanted(kind="fit", words=(reports,)),
-        Wanted(kind="retrain", words=(fails,)),
-        Wanted(kind="prune", words=("print('{\"deleted\": 2}')",)),
+        JobRequest("", words=(crawls, "crawl")),
+        JobRequest(kind="fit", words=(reports,)),
+        JobRequest(kind="retrain", words=(fails,)),
+        JobRequest(kind="prune", words=("print('{\"deleted\": 2}')",)),
     )
     bench = SupervisorBench(tmp_path, duty, every=0.01, once=True)
     with closing(open_store(bench.store)) as store:
@@ -127,7 +127,7 @@ def test_hindrance_ends_a_supervisor_with_once(tmp_path: Path) -> None:
 
 def test_deleted_record_blocks_nothing(tmp_path: Path) -> None:
     waits = f"import time; from pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
-    duty = WantsEach(Wanted(kind="fit", words=(waits,)), Wanted(kind="fit", words=("",)))
+    duty = WantsEach(JobRequest(kind="fit", words=(waits,)), JobRequest(kind="fit", words=("",)))
     bench = SupervisorBench(tmp_path, duty, every=0.01)
     looks = [0]
 
@@ -147,7 +147,7 @@ def test_deleted_record_blocks_nothing(tmp_path: Path) -> None:
 
 
 def test_stop_ends_supervisor_and_its_jobs(tmp_path: Path) -> None:
-    bench = SupervisorBench(tmp_path, WantsEach(Wanted(kind="fit", words=("import time; time.sleep(600)",))))
+    bench = SupervisorBench(tmp_path, WantsEach(JobRequest(kind="fit", words=("import time; time.sleep(600)",))))
     thread = threading.Thread(target=bench.supervisor.run)
     thread.start()
     while not bench.facts("started"):
