@@ -36,9 +36,9 @@ def load(name: str) -> ModuleType:
     found = spec_from_file_location(f"portal_tests_{name}", Path(__file__).with_name(f"{name}.py"))
     assert found
     assert found.loader
-    made = sys.modules[found.name] = module_from_spec(found)
-    found.loader.exec_module(made)
-    return made
+    module = sys.modules[found.name] = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
 
 
 NEWSROOM, ALBUMS, SERVING, MESSAGES = load("newsroom"), load("albums"), load("serving"), load("messages")
@@ -91,8 +91,8 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
                 options["accounts"] = opened.enter_context(closing(empty_accounts(tmp_path_factory.mktemp("people") / "people.db")))
             app = create_app(store, index, settings or NEWSROOM.settings(), **options)
             address = portal(app)
-            said = {"accept-language": "zh-CN"}
-            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=LOOPBACK_TLS))
+            headers = {"accept-language": "zh-CN"}
+            client = clients.enter_context(httpx.Client(base_url=address, headers=headers, timeout=600, verify=LOOPBACK_TLS))
             client.app, client.accounts = app, options["accounts"]  # type: ignore[attr-defined]
             if role is not None:
                 sign_in(client, role, options["now"]())
@@ -110,7 +110,7 @@ class Filled:
     ids: dict[str, str]
 
 
-def made_once(folder: Path, fill: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+def fill_once(folder: Path, fill: Callable[[Path], dict[str, str]]) -> dict[str, str]:
     """Return the ids of what ``fill`` wrote into ``folder``: the first process of the run fills it, the others wait."""
     with folder.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -131,7 +131,7 @@ def filled(run_folder: Path) -> Filled:
         return ids
 
     folder = run_folder / "portal-filled"
-    ids = made_once(folder, fill)
+    ids = fill_once(folder, fill)
     return Filled(folder / "store.db", folder / "index.db", ids)
 
 
@@ -176,20 +176,20 @@ def stocked(run_folder: Path) -> tuple[Path, dict[str, str]]:
     """File of a store with articles and photo stories, and their ids by short names; to be copied, not opened."""
 
     def fill(folder: Path) -> dict[str, str]:
-        with closing(empty_store(folder / "shelf.db")) as store:
+        with closing(empty_store(folder / "own_store.db")) as store:
             return {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
 
     folder = run_folder / "portal-stocked"
-    ids = made_once(folder, fill)
-    return folder / "shelf.db", ids
+    ids = fill_once(folder, fill)
+    return folder / "own_store.db", ids
 
 
 @pytest.fixture
-def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
-    """A private copy of the stocked store; ``made`` holds its ids."""
-    file, made = stocked
+def own_store(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
+    """A private copy of the stocked store; ``ids`` holds its ids."""
+    file, ids = stocked
     opened = open_store(f"sqlite:///{copy(file, tmp_path)}")
-    opened.made = made  # type: ignore[attr-defined]
+    opened.ids = ids  # type: ignore[attr-defined]
     yield opened
     opened.close()
 

@@ -54,7 +54,7 @@ def test_every_answer_has_a_unique_request_id(client: httpx.Client, path: str) -
 def test_request_is_logged_without_its_query(client: httpx.Client, lines: Lines) -> None:
     answer = client.get("/search?q=秘密", headers={"accept-encoding": "identity"})
     refused = client.get("/%E6%B2%A1%0A", headers={"host": "stranger.example"})
-    (first,), (second,) = (lines(one.headers["x-request-id"]) for one in (answer, refused))
+    (first,), (second,) = (lines(response.headers["x-request-id"]) for response in (answer, refused))
     assert (first["method"], first["url"], first["status"], first["client"]) == ("GET", "/search", 200, "127.0.0.1")
     assert (first["level"], first["bytes"]) == ("INFO", len(answer.content))
     assert 0 < first["seconds"] < 600
@@ -75,11 +75,11 @@ def test_errors_are_logged_with_request_id(
 
     monkeypatch.setattr("newsportal.portal.context.Portal.tally", broken)
     failure: Exception = StoreUnavailable("it is away")
-    away = client.get("/?size=7")
+    unavailable = client.get("/?size=7")
     failure = RuntimeError("broken")
     crash = client.get("/?size=8")
-    assert (away.status_code, crash.status_code) == (503, 500)
-    assert "it is away" in lines(away.headers["x-request-id"])[0]["text"]
+    assert (unavailable.status_code, crash.status_code) == (503, 500)
+    assert "it is away" in lines(unavailable.headers["x-request-id"])[0]["text"]
     traces = [row.get("trace", "") for row in lines(crash.headers["x-request-id"], more_than=1)]
     server.setLevel(logging.CRITICAL)
     assert any("RuntimeError: broken" in trace for trace in traces)
