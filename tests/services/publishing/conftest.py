@@ -34,6 +34,6 @@ def add(store: Store) -> Callable[..., str]:
 @pytest.fixture
 def cms(tmp_path: Path) -> Iterator[Cms]:
     """A foreign news site with a SQLite database."""
-    made = Cms(f"sqlite:///{tmp_path}/cms.db")
-    yield made
-    made.close()
+    site = Cms(f"sqlite:///{tmp_path}/cms.db")
+    yield site
+    site.close()
