@@ -27,7 +27,7 @@ def lines(tmp_path: Path) -> Iterator[Lines]:
     handler = logs.install("json", file)
     access_log.enable(handler)
 
-    def of(id: str, *, more_than: int = 0) -> list[dict[str, Any]]:
+    def wait_for_lines(id: str, *, more_than: int = 0) -> list[dict[str, Any]]:
         until = time.monotonic() + 600
         while time.monotonic() < until:
             found = [row for row in map(json.loads, file.read_text("utf-8").splitlines()) if row.get("request") == id]
@@ -36,7 +36,7 @@ def lines(tmp_path: Path) -> Iterator[Lines]:
             time.sleep(0.01)
         raise AssertionError(f"no line of request {id}: {file.read_text('utf-8')}")
 
-    yield of
+    yield wait_for_lines
     access_log.log.removeHandler(handler)
     access_log.log.propagate = True
     access_log.log.setLevel(logging.NOTSET)
