@@ -43,11 +43,11 @@ def test_nearest_class_is_chosen_and_explained() -> None:
 
 def test_model_round_trip() -> None:
     model = train("chi_cosine", small_corpus())
-    again = restore(model.saved())
-    assert again.saved() == model.saved()
-    assert again.labels == ("体育", "财经/股市")
-    assert again.facts == model.facts
-    assert again.classify("", SPORT[0]) == model.classify("", SPORT[0])
+    restored = restore(model.saved())
+    assert restored.saved() == model.saved()
+    assert restored.labels == ("体育", "财经/股市")
+    assert restored.facts == model.facts
+    assert restored.classify("", SPORT[0]) == model.classify("", SPORT[0])
 
 
 @pytest.mark.parametrize("text", ["", " \n", "，。！", "天", "zzz qqq", "\0\ud800", "，" * 100_000], ids=repr)

@@ -52,7 +52,7 @@ EXPECTED = [758316086, 3170820544, 1500873253]
 
 def test_counts_of_many_texts_equal_single_counts():
     texts = ["新线 Open day", "", "day", " day", "（3岁）|", "\u200b", "图 \n书", "新" * (LONGEST + 9), "國際\ud800"]
-    for one, together in zip(map(counts, texts), counts_of(texts), strict=True):
-        assert one.codes.tolist() == together.codes.tolist()
-        assert one.codes.dtype == together.codes.dtype
-        assert one.times.tolist() == together.times.tolist()
+    for single, batch in zip(map(counts, texts), counts_of(texts), strict=True):
+        assert single.codes.tolist() == batch.codes.tolist()
+        assert single.codes.dtype == batch.codes.dtype
+        assert single.times.tolist() == batch.times.tolist()

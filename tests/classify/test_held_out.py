@@ -13,8 +13,8 @@ LABELS = ["多"] * 800 + ["少"] * 190 + ["孤"] * 4 + ["稀"] * 6
 
 def test_same_share_of_every_label_is_held_out() -> None:
     held = held_out(IDS, LABELS, {})
-    of = [LABELS[IDS.index(id)] for id in held]
-    assert {label: of.count(label) for label in "多少孤稀"} == {"多": 80, "少": 19, "孤": 0, "稀": 1}
+    labels = [LABELS[IDS.index(id)] for id in held]
+    assert {label: labels.count(label) for label in "多少孤稀"} == {"多": 80, "少": 19, "孤": 0, "稀": 1}
     assert held == held_out(IDS, LABELS, {}) != held_out(IDS, LABELS, {}, seed=1)
     assert held_out(IDS, LABELS, {}, share=0) == frozenset()
 

@@ -24,11 +24,11 @@ def test_keywords_reach_their_floors_and_beat_tf_idf() -> None:
     assert spec.loader is not None
     benchmark = module_from_spec(spec)
     spec.loader.exec_module(benchmark)
-    known = [page for folder in FOLDERS for page in benchmark.pages(DATA / folder)]
-    ours, plain = (
-        [float(figure) for figure in benchmark.compared(method, known).split()] for method in (keywords, benchmark.METHODS["tfidf"])
+    pages = [page for folder in FOLDERS for page in benchmark.pages(DATA / folder)]
+    own, baseline = (
+        [float(figure) for figure in benchmark.compared(method, pages).split()] for method in (keywords, benchmark.METHODS["tfidf"])
     )
-    assert ours[0] > 32.0
-    assert ours[2] > 54.5
-    assert ours[0] > plain[0]
-    assert ours[2] > plain[2]
+    assert own[0] > 32.0
+    assert own[2] > 54.5
+    assert own[0] > baseline[0]
+    assert own[2] > baseline[2]

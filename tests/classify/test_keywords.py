@@ -38,7 +38,7 @@ def test_split_word_is_joined() -> None:
 
 
 def test_terms_are_words_of_the_segmenter() -> None:
-    assert {"养老院", "集资"} <= {one.word for one in terms("养老院集资案开庭", "养老院老板被诉集资。", 20)}
+    assert {"养老院", "集资"} <= {term.word for term in terms("养老院集资案开庭", "养老院老板被诉集资。", 20)}
 
 
 @pytest.mark.parametrize("unwanted", ["记者", "表示", "12%", "2003", "26", "6", "可以", "进入6月", "我们"])

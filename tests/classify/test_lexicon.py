@@ -81,10 +81,10 @@ def test_explanation_lists_words_of_the_text() -> None:
 
 
 def test_title_and_repetitions_weigh_more_and_scores_stay_below_one() -> None:
-    alone, repeated = LEXICON.classify("", "股市。"), LEXICON.classify("股市", "股市股市股市。")
-    assert alone.label is None
+    single, repeated = LEXICON.classify("", "股市。"), LEXICON.classify("股市", "股市股市股市。")
+    assert single.label is None
     assert repeated.label == "财经"
-    assert 0 < alone.scores["财经"] < repeated.scores["财经"] < 1
+    assert 0 < single.scores["财经"] < repeated.scores["财经"] < 1
 
 
 def test_english_entries_match_whole_words() -> None:
@@ -95,17 +95,17 @@ def test_english_entries_match_whole_words() -> None:
 
 
 def test_longest_word_at_a_position_counts() -> None:
-    own = Lexicon([Category("甲", {3: ("世界",)}), Category("乙", {3: ("世界杯",)})])
-    assert [reason.word for reason in own.explain("世界杯", "")] == ["世界杯"]
-    assert own.classify("世界杯", "").label == "乙"
+    custom = Lexicon([Category("甲", {3: ("世界",)}), Category("乙", {3: ("世界杯",)})])
+    assert [reason.word for reason in custom.explain("世界杯", "")] == ["世界杯"]
+    assert custom.classify("世界杯", "").label == "乙"
 
 
 def test_own_words_extend_and_create_categories() -> None:
-    own = lexicon([Category("航运", {3: ("集装箱", "渡轮")}), Category("财经", {1: ("夜宵经济",)})], without=["彩票"])
-    assert own.classify("渡轮停航 集装箱积压", "").label == "航运"
-    assert "夜宵经济" in [reason.word for reason in own.explain("夜宵经济", "", "财经")]
-    assert own.classify("央行降息", "").label == "财经"
-    assert "彩票" not in own.labels
+    custom = lexicon([Category("航运", {3: ("集装箱", "渡轮")}), Category("财经", {1: ("夜宵经济",)})], without=["彩票"])
+    assert custom.classify("渡轮停航 集装箱积压", "").label == "航运"
+    assert "夜宵经济" in [reason.word for reason in custom.explain("夜宵经济", "", "财经")]
+    assert custom.classify("央行降息", "").label == "财经"
+    assert "彩票" not in custom.labels
     assert lexicon().labels == LEXICON.labels, "the packaged lexicon is unchanged"
 
 
@@ -165,7 +165,7 @@ FLOORS = {"sogou10": (0.80, 0.74), "toutiao_titles15": (0.60, 0.79)}
 @pytest.mark.data
 @pytest.mark.parametrize("corpus", FLOORS)
 def test_real_texts_reach_their_floors(data: Path, corpus: str) -> None:
-    labels, answered, right, total = MAPPING[corpus], 0, 0, 0
+    labels, answered, correct, total = MAPPING[corpus], 0, 0, 0
     with gzip.open(data / "text/classify" / corpus / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
         documents = [json.loads(line) for line in lines][::5]
     for document in documents:
@@ -173,7 +173,7 @@ def test_real_texts_reach_their_floors(data: Path, corpus: str) -> None:
             answer = LEXICON.classify(*((document["text"], "") if "titles" in corpus else ("", document["text"])))
             total += 1
             answered += answer.label is not None
-            right += answer.label is not None and labels.get(answer.label) == document["label"]
+            correct += answer.label is not None and labels.get(answer.label) == document["label"]
     coverage, precision = FLOORS[corpus]
     assert answered / total >= coverage
-    assert right / answered >= precision
+    assert correct / answered >= precision

@@ -36,7 +36,7 @@ def model():
 
 def test_easy_classes_are_learned(model):
     unseen = made_up(60, seed=1)
-    assert sum(model.classify(one.title, one.text).label == one.labels[0] for one in unseen) >= 58
+    assert sum(model.classify(example.title, example.text).label == example.labels[0] for example in unseen) >= 58
     assert model.facts.figures["macro_f1"] > 0.95
     assert sum(model.facts.documents.values()) == 240
 
@@ -86,7 +86,7 @@ def test_headlines_have_their_own_factor_and_minimum_score(model):
 
 def test_headline_level_is_learned_from_beginnings_of_articles(model):
     assert model.brief == NO_LEVEL
-    articles = [replace(one, text=one.text.replace("，", "")) for one in made_up(60, length=40)]  # with some hundred features
+    articles = [replace(example, text=example.text.replace("，", "")) for example in made_up(60, length=40)]  # with some hundred features
     learnt = train("linear", articles)
     assert 0 < learnt.brief.features < learnt.short
     assert learnt.brief.least <= 0
@@ -99,12 +99,12 @@ def test_model_without_headline_level_is_readable(model):
 
 
 def test_model_round_trip(model):
-    again = restore(model.saved())
-    assert again.saved() == model.saved()
-    assert again.facts == model.facts
-    assert again.labels == model.labels == tuple(sorted(WORDS))
-    one = made_up(1, seed=2)[0]
-    assert again.classify(one.title, one.text) == model.classify(one.title, one.text)
+    restored = restore(model.saved())
+    assert restored.saved() == model.saved()
+    assert restored.facts == model.facts
+    assert restored.labels == model.labels == tuple(sorted(WORDS))
+    example = made_up(1, seed=2)[0]
+    assert restored.classify(example.title, example.text) == model.classify(example.title, example.text)
 
 
 def test_training_is_deterministic():
@@ -171,7 +171,7 @@ def test_several_labels_or_none_are_given():
 
 
 def test_progress_is_increasing():
-    told: list[float] = []
-    train("linear", made_up(60), progress=lambda share, what: told.append(share))
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    shares: list[float] = []
+    train("linear", made_up(60), progress=lambda share, step: shares.append(share))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0

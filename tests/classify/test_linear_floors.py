@@ -22,12 +22,16 @@ def test_macro_f1_and_calibration(data, name, macro_f1, ece):
     folder = data / "text" / "classify" / name
     model = train("linear", read(folder, "train"))
     examples = read(folder, "test")
-    answers = [model.classify(one.title, one.text) for one in examples]
-    report = measure([one.labels[0] for one in examples], [best(one) for one in answers])
+    answers = [model.classify(example.title, example.text) for example in examples]
+    report = measure([item.labels[0] for item in examples], [best(item) for item in answers])
     assert report.macro_f1 > macro_f1
     assert report.ece < ece
-    right = [one for one, answer in zip(examples, answers, strict=True) if best(answer).label == one.labels[0] and answer.label is None]
-    assert len(right) / len(examples) < 0.05
+    refused = [
+        example
+        for example, answer in zip(examples, answers, strict=True)
+        if best(answer).label == example.labels[0] and answer.label is None
+    ]
+    assert len(refused) / len(examples) < 0.05
     assert len(model.saved()) < 20_000_000
 
 

@@ -34,7 +34,7 @@ def test_scores_of_labels() -> None:
 
 def test_calibration() -> None:
     report = measure(TRUE, ANSWERS)
-    assert [(one.documents, one.right) for one in report.bins] == [(1, 1.0), (2, 0.5), (2, 1.0)]
+    assert [(row.documents, row.right) for row in report.bins] == [(1, 1.0), (2, 0.5), (2, 1.0)]
     assert report.ece == pytest.approx((0.45 + 2 * 0.125 + 2 * 0.07) / 5)
 
 
@@ -46,6 +46,6 @@ def test_empty_and_unanswered_input() -> None:
 
 def test_report_round_trip_as_json() -> None:
     report = measure(TRUE, ANSWERS)
-    again = Report.from_json(report.as_json())
-    assert again.as_json() == report.as_json()
-    assert again.confusion == report.confusion
+    restored = Report.from_json(report.as_json())
+    assert restored.as_json() == report.as_json()
+    assert restored.confusion == report.confusion

@@ -10,8 +10,8 @@ from tests.classify.test_linear import WORDS, made_up
 
 
 def measured(examples):
-    documents = [counted(one.title, one.text) for one in examples]
-    truth = np.array([[label in one.labels for label in sorted(WORDS)] for one in examples])
+    documents = [counted(example.title, example.text) for example in examples]
+    truth = np.array([[label in example.labels for label in sorted(WORDS)] for example in examples])
     return refusal(matrix(vocabulary(documents), documents), truth, folds(truth, np.arange(len(examples))), MIXES[0], 0)
 
 
@@ -36,7 +36,7 @@ def test_model_reports_refusal_figures():
 
 
 def test_two_labels_give_no_estimate():
-    examples = [one for one in made_up(300) if one.labels != ("旅游",)]
+    examples = [example for example in made_up(300) if example.labels != ("旅游",)]
     assert "foreign_refused" not in train("linear", examples).facts.figures
 
 

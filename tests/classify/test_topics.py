@@ -22,10 +22,10 @@ def test_keywords_decide_topics(title: str, expected: tuple[str, ...]) -> None:
 
 
 def test_must_needs_all_keywords_and_any_one() -> None:
-    one = [rule("高铁旅游", must=["高铁"], any=["旅游", "景区"])]
-    assert match(one, "高铁开到景区门口", None) == ("高铁旅游",)
-    assert match(one, "景区人多", None) == ()
-    assert match(one, "高铁提速", None) == ()
+    rules = [rule("高铁旅游", must=["高铁"], any=["旅游", "景区"])]
+    assert match(rules, "高铁开到景区门口", None) == ("高铁旅游",)
+    assert match(rules, "景区人多", None) == ()
+    assert match(rules, "高铁提速", None) == ()
 
 
 def test_only_lead_and_summary_are_searched() -> None:

@@ -25,32 +25,32 @@ SOURCES = "topics: [{name: 旅游, engines: [bing_news]}]\nstore: sqlite:///stor
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    made = tmp_path / "sources.yaml"
-    made.write_text(SOURCES, "utf-8")
-    known, now = load(made), datetime.now(UTC)
-    with closing(open_store(known.store)) as store, closing(open_accounts(known.accounts_uri)) as accounts:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES, "utf-8")
+    sources, now = load(path), datetime.now(UTC)
+    with closing(open_store(sources.store)) as store, closing(open_accounts(sources.accounts_uri)) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=now)
-        began = now - timedelta(hours=1)
+        start = now - timedelta(hours=1)
         fields = {"url": "http://127.0.0.1:9/geheim-4711", "secret": ""}
-        accounts.alerts.add(Alert(random_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, began, store.last_seq()))
+        accounts.alerts.add(Alert(random_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, start, store.last_seq()))
         link = Link(url="https://a.example/1", source="feed:a")
         text = "云岭峡谷步行观景桥今天上午正式开放。" * 5
         values = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}
         store.add(Article(**values, topics=("旅游",), published=now), [], now=now)  # type: ignore[arg-type]
-    return made
+    return path
 
 
 def run(file: Path, *words: str) -> str:
-    done = CliRunner().invoke(app, ["alert", *words, "--sources", str(file)])
-    assert "geheim" not in done.output
-    return done.output if done.exit_code == 0 else f"failed: {done.exception or done.output}"
+    result = CliRunner().invoke(app, ["alert", *words, "--sources", str(file)])
+    assert "geheim" not in result.output
+    return result.output if result.exit_code == 0 else f"failed: {result.exception or result.output}"
 
 
 def test_list_preview_and_send(file: Path) -> None:
     (row,) = json.loads(run(file, "list", "--json"))
     assert (row["name"], row["owner"], row["to"]) == ("旅游快讯", "editor", "webhook")
-    shown = json.loads(run(file, "preview", row["id"][:6], "--json"))
-    assert shown["stories"] == 1
+    preview = json.loads(run(file, "preview", row["id"][:6], "--json"))
+    assert preview["stories"] == 1
     assert "观景桥开放" in run(file, "preview", row["id"])
     assert "allow_private" in run(file, "send", "--once")  # the receiver is on loopback: refused with the reason
     assert json.loads(run(file, "send", "--once", "--json"))["found"] == 0
@@ -68,11 +68,11 @@ def test_failed_test_message_gives_the_reason(file: Path) -> None:
 
 
 def test_send_places_stories_for_event_alerts(file: Path) -> None:
-    known, now = load(file), datetime.now(UTC)
-    with closing(open_store(known.store)) as store, closing(open_accounts(known.accounts_uri)) as accounts:
+    sources, now = load(file), datetime.now(UTC)
+    with closing(open_store(sources.store)) as store, closing(open_accounts(sources.accounts_uri)) as accounts:
         (story,) = store.stories(StoryFilter()).stories
         (topical,) = accounts.alerts.all()
         accounts.alerts.add(replace(topical, id=random_id(), name="观景桥", about="event", of=story.id, created=now - timedelta(hours=1)))
     assert json.loads(run(file, "send", "--once", "--json"))["found"] == 2
-    with closing(open_store(known.store)) as store:
+    with closing(open_store(sources.store)) as store:
         assert store.events.position() == store.last_seq()

@@ -48,8 +48,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_portal_moves_to_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its sources.yaml, and a store in a new file."""
-    done = run("backup", str(folder / "b.tar.zst"))
-    assert f"{folder}/b.tar.zst: " in done.stdout
+    result = run("backup", str(folder / "b.tar.zst"))
+    assert f"{folder}/b.tar.zst: " in result.stdout
     (folder / "另一处").mkdir()
     monkeypatch.chdir(folder / "另一处")
     assert "restored to sqlite:///" in run("restore", str(folder / "b.tar.zst")).stdout
@@ -131,8 +131,8 @@ def test_marker_of_the_last_backup_is_touched(folder: Path) -> None:
     assert mark.exists()
     mark.unlink()
     mark.symlink_to(folder / "nowhere" / "x")
-    done = run("backup", str(folder / "b.zip"))
-    assert (done.exit_code, "do not include this backup" in done.stderr) == (0, True)
+    result = run("backup", str(folder / "b.zip"))
+    assert (result.exit_code, "do not include this backup" in result.stderr) == (0, True)
 
 
 def test_new_backup_is_kept_if_the_clock_was_set_back(folder: Path) -> None:
@@ -160,10 +160,10 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
 
 def test_keep_needs_a_folder(folder: Path) -> None:
     for place in ("b.zip", "not-there"):
-        done = run("backup", place, "--keep", "2")
-        assert done.exit_code == 2
-        assert "Invalid value for FILE" in done.stderr
-        assert place in done.stderr
+        result = run("backup", place, "--keep", "2")
+        assert result.exit_code == 2
+        assert "Invalid value for FILE" in result.stderr
+        assert place in result.stderr
 
 
 def test_restore_without_a_configured_store_names_the_option(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

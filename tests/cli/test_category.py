@@ -29,11 +29,11 @@ def path(tmp_path: Path) -> Path:
 
 
 def run(path: Path, *words: str) -> str:
-    done = CliRunner().invoke(app, ["category", *words, "--sources", str(path)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done.output
+    result = CliRunner().invoke(app, ["category", *words, "--sources", str(path)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def test_list_has_packaged_and_own_categories(path: Path) -> None:
@@ -45,17 +45,17 @@ def test_list_has_packaged_and_own_categories(path: Path) -> None:
 
 def test_set_changes_named_values_only(path: Path) -> None:
     run(path, "set", "航运", "--hint", "码头", "--rename", "海运")
-    known = load(path)
-    (own,) = known.categories
-    assert (own.name, own.words, own.hints, known.feeds[0].category) == ("海运", ("港口",), ("码头",), "海运")
+    sources = load(path)
+    (category,) = sources.categories
+    assert (category.name, category.words, category.hints, sources.feeds[0].category) == ("海运", ("港口",), ("码头",), "海运")
     assert "# ships" in path.read_text("utf-8")
     run(path, "set", "海运", "--word", "", "--hint", "", "--off")
-    (own,) = load(path).categories
-    assert (own.words, own.hints, own.enabled) == ((), (), False)
+    (category,) = load(path).categories
+    assert (category.words, category.hints, category.enabled) == ((), (), False)
     run(path, "set", "彩票", "--off")
-    assert [one.name for one in load(path).categories] == ["海运", "彩票"]
+    assert [category.name for category in load(path).categories] == ["海运", "彩票"]
     run(path, "remove", "彩票")
-    assert [one.name for one in load(path).categories] == ["海运"]
+    assert [category.name for category in load(path).categories] == ["海运"]
 
 
 @pytest.mark.parametrize(

@@ -22,31 +22,31 @@ def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.Comp
 
 @pytest.mark.slow
 def test_refused_address_error_has_a_remedy(tmp_path: Path) -> None:
-    done = run("extract", "http://127.0.0.1/", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "loopback" in done.stderr
-    assert "save the page" in done.stderr
-    assert "allow_private" not in done.stderr, "extract reads no sources.yaml"
+    result = run("extract", "http://127.0.0.1/", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "loopback" in result.stderr
+    assert "save the page" in result.stderr
+    assert "allow_private" not in result.stderr, "extract reads no sources.yaml"
     (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
-    done = run("source", "add", "http://127.0.0.1/", cwd=tmp_path)
-    assert "loopback" in done.stderr
-    assert "politeness.allow_private" in done.stderr
+    result = run("source", "add", "http://127.0.0.1/", cwd=tmp_path)
+    assert "loopback" in result.stderr
+    assert "politeness.allow_private" in result.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gbk", "ascii", "latin-1"])
 def test_unprintable_character_does_not_end_a_command(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲✓, url: "https://a.example/rss"}]\n', "utf-8")
-    done = newsportal(tmp_path, "source", "list", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"\u2713" in done.stdout
+    result = newsportal(tmp_path, "source", "list", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert rb"\u2713" in result.stdout
 
 
 def test_invalid_log_level_error_lists_the_levels(tmp_path: Path) -> None:
-    done = run("crawl", "--log-level", "loud", cwd=tmp_path, COLUMNS="200")
-    assert done.returncode == 2
-    assert "DEBUG, INFO, WARNING, ERROR" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = run("crawl", "--log-level", "loud", cwd=tmp_path, COLUMNS="200")
+    assert result.returncode == 2
+    assert "DEBUG, INFO, WARNING, ERROR" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_help_lists_every_command_and_imports_none() -> None:
@@ -56,11 +56,11 @@ def test_help_lists_every_command_and_imports_none() -> None:
         "except SystemExit: pass\n"
         "print('imported:', *(name for name in sys.modules if name.startswith('newsportal.cli.') or name in ('scrapy', 'sqlalchemy')))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "imported:"
-    places = [done.stdout.index(f"─ {group} ─") for group in GROUPS]
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "imported:"
+    places = [result.stdout.index(f"─ {group} ─") for group in GROUPS]
     assert places == sorted(places)
-    assert all(f"│ {name} " in done.stdout for name in COMMANDS)
+    assert all(f"│ {name} " in result.stdout for name in COMMANDS)
 
 
 def test_every_command_has_a_module() -> None:
@@ -75,6 +75,6 @@ def test_garbage_collection_resumes_after_a_failed_import(monkeypatch: pytest.Mo
 
 
 def test_misspelt_command_error_suggests_a_command(tmp_path: Path) -> None:
-    done = run("serch", cwd=tmp_path, COLUMNS="200")
-    assert done.returncode == 2
-    assert "Did you mean 'search'" in done.stderr
+    result = run("serch", cwd=tmp_path, COLUMNS="200")
+    assert result.returncode == 2
+    assert "Did you mean 'search'" in result.stderr

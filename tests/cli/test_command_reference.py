@@ -54,7 +54,9 @@ LEAVES = {
 
 
 def options(command: Any) -> set[str]:
-    return {text for one in command.params if one.param_type_name == "option" for text in (*one.opts, *one.secondary_opts)} | {"--help"}
+    return {text for option in command.params if option.param_type_name == "option" for text in (*option.opts, *option.secondary_opts)} | {
+        "--help"
+    }
 
 
 def test_reference_equals_the_help() -> None:
@@ -64,14 +66,16 @@ def test_reference_equals_the_help() -> None:
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help_of_every_command_lists_its_commands(name: str) -> None:
-    shown = CliRunner().invoke(cli.app, [*name.split(), "--help"])
-    assert shown.exit_code == 0, shown.output
-    wanted = cli.COMMANDS if not name else getattr(COMMANDS[name], "commands", ())
-    assert [one for one in wanted if one not in shown.output] == []
+    result = CliRunner().invoke(cli.app, [*name.split(), "--help"])
+    assert result.exit_code == 0, result.output
+    names = cli.COMMANDS if not name else getattr(COMMANDS[name], "commands", ())
+    assert [command for command in names if command not in result.output] == []
 
 
 def test_every_option_has_a_help_text() -> None:
-    silent = [(name, one.name) for name, command in LEAVES.items() for one in command.params if one.name != "help" and not one.help]
+    silent = [
+        (name, option.name) for name, command in LEAVES.items() for option in command.params if option.name != "help" and not option.help
+    ]
     assert silent == []
 
 
@@ -119,8 +123,8 @@ def _check_scrapy(where: str, words: tuple[str, ...]) -> None:
     assert words[0] in SPIDERS, where
     spider = load_object(f"newsportal.spiders.{SPIDER_CLASSES[words[0]]}")
     takes = set(spider.Args.model_fields)
-    given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-a"}
-    assert given <= takes, where
+    arguments = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-a"}
+    assert arguments <= takes, where
 
 
 def test_every_setting_has_a_comment() -> None:

@@ -23,22 +23,22 @@ regions: [{name: 乙, prefix: "https://b.example/"}]
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Sources:
+def sources(tmp_path: Path) -> Sources:
     path = tmp_path / "sources.yaml"
     path.write_text(FILE, "utf-8")
     return load(path)
 
 
-def test_spiders_with_sources_are_chosen(known: Sources) -> None:
-    assert select_spiders(None, None, None, known) == ("metasearch", "rss", "hub")
-    assert select_spiders(None, None, None, replace_sources(known, regions=())) == ("metasearch", "rss")
-    assert select_spiders(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), (
+def test_spiders_with_sources_are_chosen(sources: Sources) -> None:
+    assert select_spiders(None, None, None, sources) == ("metasearch", "rss", "hub")
+    assert select_spiders(None, None, None, replace_sources(sources, regions=())) == ("metasearch", "rss")
+    assert select_spiders(None, None, None, replace_sources(sources, topics=(), feeds=(), regions=())) == ("rss",), (
         "one spider, which reports it"
     )
 
 
-def replace_sources(known: Sources, **values: object) -> Sources:
-    return known.model_copy(update=values)
+def replace_sources(sources: Sources, **values: object) -> Sources:
+    return sources.model_copy(update=values)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def replace_sources(known: Sources, **values: object) -> Sources:
         (None, None, "engine:bing_news", ("metasearch",)),
     ],
 )
-def test_named_source_decides(known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
-    assert select_spiders(spider, topic, source, known) == runs
+def test_named_source_decides(sources: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
+    assert select_spiders(spider, topic, source, sources) == runs
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def test_named_source_decides(known: Sources, spider: str | None, topic: str | N
     ],
 )
 def test_unknown_name_error_lists_the_known_ones(
-    known: Sources, spider: str | None, topic: str | None, source: str | None, names: str
+    sources: Sources, spider: str | None, topic: str | None, source: str | None, names: str
 ) -> None:
     with pytest.raises(typer.BadParameter, match=names):
-        select_spiders(spider, topic, source, known)
+        select_spiders(spider, topic, source, sources)
 
 
-def test_engine_without_topic_cannot_be_visited(known: Sources) -> None:
+def test_engine_without_topic_cannot_be_visited(sources: Sources) -> None:
     with pytest.raises(typer.BadParameter):
-        spider_of("自己的", known)
+        spider_of("自己的", sources)
 
 
 def test_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,10 +91,10 @@ def test_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch
     assert options.arguments("metasearch") == {"source": "甲", "due": "1", "topic": "旅游"}
 
 
-def test_once_and_due_exclude_each_other(known: Sources) -> None:
-    shown = CliRunner().invoke(cli.app, ["crawl", "--once", "--due", "--sources", str(known.path)], env={"COLUMNS": "200"})
-    assert shown.exit_code == 2
-    assert "exclude each other" in shown.output
+def test_once_and_due_exclude_each_other(sources: Sources) -> None:
+    result = CliRunner().invoke(cli.app, ["crawl", "--once", "--due", "--sources", str(sources.path)], env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert "exclude each other" in result.output
 
 
 @pytest.mark.parametrize(

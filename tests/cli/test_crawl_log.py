@@ -20,13 +20,13 @@ def test_each_log_line_is_an_object_with_its_run(tmp_path: Path) -> None:
         'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\nsitemaps: [{name: 乙, url: "http://127.0.0.1:9/sitemap.xml"}]\n',
         "utf-8",
     )
-    done = run(
+    result = run(
         "crawl", "--json", "--log-format", "json", "--log-file", "crawl.log", "--log-level", "DEBUG", "--run-id", "seven", cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
     rows = [json.loads(line) for line in (tmp_path / "crawl.log").read_text("utf-8").splitlines()]
-    report = json.loads(done.stdout)
+    report = json.loads(result.stdout)
     assert all({"time", "level", "logger", "text"} <= row.keys() for row in rows)
     reports = [row for row in rows if row["logger"].endswith("crawl.extensions") and "finished" in row["text"]]
     assert [
@@ -43,9 +43,9 @@ def test_long_running_commands_have_the_log_options(command: str, tmp_path: Path
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("newsportal.logs.RotatingFileHandler", refuse)
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exited:
         main([command, "--log-format", "json", "--log-file", "portal.log"])
-    assert ended.value.code == 1
+    assert exited.value.code == 1
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -53,9 +53,9 @@ def refuse(*_: object, **__: object) -> None:
 
 
 def test_supervisor_events_are_logged(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
-    say = event_printer(as_json=False, log_format="json")
-    say("started", {"job": "5f1c", "kind": "crawl", "spider": "rss", "sources": ["feed:甲", "feed:乙"]})
-    say("hindered", {"message": "the disk is full"})
+    report = event_printer(as_json=False, log_format="json")
+    report("started", {"job": "5f1c", "kind": "crawl", "spider": "rss", "sources": ["feed:甲", "feed:乙"]})
+    report("hindered", {"message": "the disk is full"})
     assert capsys.readouterr().out == ""
     first, second = caplog.records
     assert (first.levelno, first.getMessage()) == (logging.INFO, "job 5f1c: rss visits feed:甲, feed:乙")

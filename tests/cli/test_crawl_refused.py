@@ -27,7 +27,7 @@ main()
 
 def test_error_at_start_of_visits_fails_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
-    done = run(script=BROKEN_START, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "the crawl failed: start-failed" in done.stderr
-    assert "RuntimeError: an error of ours" in done.stderr
+    result = run(script=BROKEN_START, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "the crawl failed: start-failed" in result.stderr
+    assert "RuntimeError: an error of ours" in result.stderr

@@ -44,8 +44,8 @@ def file(tmp_path: Path) -> Path:
 def test_healthy_machine_passes(file: Path) -> None:
     result = run_doctor(file)
     assert result.exit_code == 0, result.output
-    for what in ("Python", "Chinese words", "SQLite", "sources.yaml", "store", "search index", "disk", "network"):
-        assert f"✓ {what}: " in result.output, what
+    for check in ("Python", "Chinese words", "SQLite", "sources.yaml", "store", "search index", "disk", "network"):
+        assert f"✓ {check}: " in result.output, check
     assert "✗" not in result.output
     assert "→" not in result.output
 
@@ -70,15 +70,15 @@ def test_missing_contact_is_reported(file: Path) -> None:
 def test_https_url_needs_trusted_proxies(file: Path) -> None:
     def finding_for(portal: str) -> Finding | None:
         file.write_text(f"{GOOD}portal: {{{portal}}}\n", "utf-8")
-        return next((one for one in findings(file, network=False) if one.what == "portal's address"), None)
+        return next((finding for finding in findings(file, network=False) if finding.what == "portal's address"), None)
 
     found = finding_for('url: "https://news.example/"')
     assert found is not None
     assert found.ok is None
     assert "portal.proxies" in (found.remedy or "")
-    named = finding_for('url: "https://news.example/", proxies: [127.0.0.1]')
-    assert named is not None
-    assert named.ok
+    proxied = finding_for('url: "https://news.example/", proxies: [127.0.0.1]')
+    assert proxied is not None
+    assert proxied.ok
     assert finding_for('url: "http://news.example/"') is None
 
 
@@ -126,9 +126,9 @@ def test_environment_file_of_the_services_can_be_loaded(file: Path, tmp_path: Pa
         monkeypatch.setenv(name, "")  # restored after the test
         del os.environ[name]
     file.write_text(f'{GOOD}store: "sqlite:///${{STORE_FILE}}"\n', "utf-8")
-    alone = run_doctor(file, "--no-network")
-    assert alone.exit_code == 1
-    assert "newsportal --env-file FILE" in alone.output
+    unset = run_doctor(file, "--no-network")
+    assert unset.exit_code == 1
+    assert "newsportal --env-file FILE" in unset.output
     variables = tmp_path / "environment"
     variables.write_text('# 密码\n; so\n\nSTORE_FILE = "data/a b.db"\nHOME=/nowhere\nURL=redis://:p#w=d@h:1/0 \n', "utf-8")
     home = os.environ["HOME"]
@@ -195,5 +195,5 @@ def test_missing_network_is_reported_and_other_checks_continue(file: Path) -> No
 
 def test_network_is_not_checked_without_sources(file: Path) -> None:
     file.write_text("feeds: []\n", "utf-8")
-    finding = next(one for one in findings(file, network=True) if one.what == "network")
+    finding = next(finding for finding in findings(file, network=True) if finding.what == "network")
     assert finding.ok is None

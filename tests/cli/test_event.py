@@ -34,15 +34,15 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def run(*arguments: str) -> Any:
-    done = CliRunner().invoke(cli.app, ["event", *arguments, "--json"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    result = CliRunner().invoke(cli.app, ["event", *arguments, "--json"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def plain(*arguments: str) -> str:
-    done = CliRunner().invoke(cli.app, ["event", *arguments], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    result = CliRunner().invoke(cli.app, ["event", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def test_revise(store: Store) -> None:
@@ -57,10 +57,10 @@ def test_rebuild_list_and_show(store: Store) -> None:
     assert (event["title"], event["stories"]) == ("灯笼作坊起火", 2)
     assert len(run("list", "--least", "1", "--newest")) == 2
     assert run("list", "--topic", "别的") == run("list", "--since", "2027-01-01") == []
-    (shown,) = run("show", event["id"])
-    assert [one["title"] for one in shown["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
-    assert shown["stories"][1]["words"]
-    assert [one["day"] for one in shown["points"]] == ["2026-03-01", "2026-03-02"]
+    (details,) = run("show", event["id"])
+    assert [story["title"] for story in details["stories"]] == ["灯笼作坊起火", "作坊主当庭认错"]
+    assert details["stories"][1]["words"]
+    assert [point["day"] for point in details["points"]] == ["2026-03-01", "2026-03-02"]
     text = plain("show", event["id"])
     assert "2 stories on 1 site" in text
     assert "2026-03-01  青河市老城的一家灯笼作坊3月1日夜里起火" in text

@@ -39,16 +39,21 @@ def run(*arguments: str, stdin: bytes | None = None) -> list[dict[str, object]]:
 
 
 def test_folder_gives_one_line_per_page(folder: Path) -> None:
-    good, missing, broken = run("extract", str(folder))
-    assert list(good) == KEYS
-    assert (good["id"], good["url"], good["title"], good["algorithm"]) == ("a", "https://a.example/1", "滨海新线今晨通车", "best")
-    assert good["text"] == f"{TEXT}\n{TEXT[::-1]}"
-    assert 0 < float(str(good["confidence"])) <= 1
+    article, missing, broken = run("extract", str(folder))
+    assert list(article) == KEYS
+    assert (article["id"], article["url"], article["title"], article["algorithm"]) == (
+        "a",
+        "https://a.example/1",
+        "滨海新线今晨通车",
+        "best",
+    )
+    assert article["text"] == f"{TEXT}\n{TEXT[::-1]}"
+    assert 0 < float(str(article["confidence"])) <= 1
     assert broken["confidence"] is None
-    assert (good["kind"], missing["kind"], broken["kind"]) == ("article", "none", None)
-    assert 0.5 < float(str(good["kind_probability"])) <= 1
-    assert good["published"] == "2024-03-05T08:30:00+08:00"
-    assert (good["source"], good["language"]) == ("滨海日报", "zh")
+    assert (article["kind"], missing["kind"], broken["kind"]) == ("article", "none", None)
+    assert 0.5 < float(str(article["kind_probability"])) <= 1
+    assert article["published"] == "2024-03-05T08:30:00+08:00"
+    assert (article["source"], article["language"]) == ("滨海日报", "zh")
     assert str(missing["error"]).startswith("soft-404")
     assert "gzip" in str(broken["error"])
     assert [*KEYS, "error"] == list(broken)
@@ -63,9 +68,9 @@ def test_file_stream_and_out_give_the_same(folder: Path, tmp_path: Path) -> None
 
 
 def test_invalid_usage_is_reported(tmp_path: Path) -> None:
-    wrong = CliRunner().invoke(app, ["extract", str(tmp_path), "--algorithm", "nonsense"])
-    assert wrong.exit_code == 2
-    assert "best, " in wrong.output
+    refused = CliRunner().invoke(app, ["extract", str(tmp_path), "--algorithm", "nonsense"])
+    assert refused.exit_code == 2
+    assert "best, " in refused.output
     nowhere = CliRunner().invoke(app, ["extract", str(tmp_path / "nowhere")])
     assert nowhere.exit_code == 1
     assert "no such file" in nowhere.output
@@ -78,9 +83,9 @@ def test_invalid_usage_is_reported(tmp_path: Path) -> None:
 
 
 def test_url_option_is_refused_for_a_folder(folder: Path) -> None:
-    done = CliRunner().invoke(app, ["extract", str(folder), "--url", "https://b.example/2"], env={"COLUMNS": "200"})
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "<id>.json" in done.output
+    result = CliRunner().invoke(app, ["extract", str(folder), "--url", "https://b.example/2"], env={"COLUMNS": "200"})
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "<id>.json" in result.output
 
 
 def test_folder_without_pages_is_reported(tmp_path: Path) -> None:
@@ -92,8 +97,8 @@ def test_folder_without_pages_is_reported(tmp_path: Path) -> None:
 
 def test_unwritable_output_is_reported_before_reading(folder: Path, tmp_path: Path) -> None:
     for option, remedy in (("--library", "create it first"), ("--out", "no/such/folder")):
-        done = CliRunner().invoke(app, ["extract", str(folder), option, str(tmp_path / "no/such/folder/file")])
-        assert done.exit_code
-        assert done.stdout == ""
-        assert remedy in " ".join(re.sub("[│\n]", "", done.output).split())
-        assert "Errno" not in done.output
+        result = CliRunner().invoke(app, ["extract", str(folder), option, str(tmp_path / "no/such/folder/file")])
+        assert result.exit_code
+        assert result.stdout == ""
+        assert remedy in " ".join(re.sub("[│\n]", "", result.output).split())
+        assert "Errno" not in result.output

@@ -31,25 +31,25 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", BODIES)
 def test_body_of_one_page(folder: Path, tmp_path: Path, form: str) -> None:
-    shown = CliRunner().invoke(app, ["extract", str(folder / "a.html"), "--format", form])
-    assert (shown.exit_code, shown.stdout) == (0, BODIES[form])
+    result = CliRunner().invoke(app, ["extract", str(folder / "a.html"), "--format", form])
+    assert (result.exit_code, result.stdout) == (0, BODIES[form])
     assert CliRunner().invoke(app, ["extract", str(folder / "a.html"), "-f", form, "-o", str(tmp_path / "out")]).stdout == ""
     assert (tmp_path / "out").read_text("utf-8") == BODIES[form]
 
 
 @pytest.mark.parametrize("form", BODIES)
 def test_folder_gives_one_file_per_page_with_a_body(folder: Path, tmp_path: Path, form: str) -> None:
-    done = CliRunner().invoke(app, ["extract", str(folder), "--format", form, "--out", str(tmp_path / "new" / "bodies")])
-    assert done.exit_code == 0
-    assert "b: soft-404" in done.stderr
+    result = CliRunner().invoke(app, ["extract", str(folder), "--format", form, "--out", str(tmp_path / "new" / "bodies")])
+    assert result.exit_code == 0
+    assert "b: soft-404" in result.stderr
     (written,) = (tmp_path / "new" / "bodies").iterdir()
     assert (written.name, written.read_text("utf-8")) == (f"a.{ENDINGS[form]}", BODIES[form])
 
 
 def test_invalid_usage_is_reported(folder: Path) -> None:
-    wrong = CliRunner().invoke(app, ["extract", str(folder), "--format", "docx"], env={"COLUMNS": "200"})
-    assert wrong.exit_code == 2
-    assert "json, markdown, text, html" in wrong.output
-    alone = CliRunner().invoke(app, ["extract", str(folder), "--format", "markdown"], env={"COLUMNS": "200"})
-    assert alone.exit_code == 2
-    assert "name a folder with --out" in alone.output
+    unknown = CliRunner().invoke(app, ["extract", str(folder), "--format", "docx"], env={"COLUMNS": "200"})
+    assert unknown.exit_code == 2
+    assert "json, markdown, text, html" in unknown.output
+    unnamed = CliRunner().invoke(app, ["extract", str(folder), "--format", "markdown"], env={"COLUMNS": "200"})
+    assert unnamed.exit_code == 2
+    assert "name a folder with --out" in unnamed.output

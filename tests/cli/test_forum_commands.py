@@ -36,31 +36,35 @@ def sources(forums: MadeUpForums, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["discuz", "phpwind", "phpbb", "discourse", "homemade"])
 def test_try_a_forum(sources: Path, name: str) -> None:
-    shown = run_command("source", "test", name, "--json", "--sources", sources)
-    assert shown.exit_code == 0, shown.output
-    tried: dict[str, Any] = json.loads(shown.stdout)
-    assert len(tried["links"]) >= 12
-    assert all(link["title"] and link["published"] for link in tried["links"])
-    assert "boards: " in tried["notes"][0]["text"]
-    assert tried["article"]["note"]["code"] == "look.posts"
-    assert tried["article"]["text"].startswith("[")
+    result = run_command("source", "test", name, "--json", "--sources", sources)
+    assert result.exit_code == 0, result.output
+    trial: dict[str, Any] = json.loads(result.stdout)
+    assert len(trial["links"]) >= 12
+    assert all(link["title"] and link["published"] for link in trial["links"])
+    assert "boards: " in trial["notes"][0]["text"]
+    assert trial["article"]["note"]["code"] == "look.posts"
+    assert trial["article"]["text"].startswith("[")
 
 
 def test_trial_of_a_forum_as_text(sources: Path) -> None:
-    shown = run_command("source", "test", "forum:discuz", "--sources", sources)
-    assert shown.exit_code == 0, shown.output
+    result = run_command("source", "test", "forum:discuz", "--sources", sources)
+    assert result.exit_code == 0, result.output
     for text in ("4 boards: 茶余饭后; 出行路上", "茶余饭后: 12 threads", "by forum best"):
-        assert text in shown.stdout
+        assert text in result.stdout
 
 
 def test_unreadable_forum_gives_the_reason(forums: MadeUpForums, sources: Path) -> None:
-    for path, why in (("/u.php?uid=1", "No boards or threads"), ("/thread.php?fid=6", "Only members"), ("/nothing", "answers 404")):
+    for path, reason in (
+        ("/u.php?uid=1", "No boards or threads"),
+        ("/thread.php?fid=6", "Only members"),
+        ("/nothing", "answers 404"),
+    ):
         sources.write_text(
             f"politeness: {{allow_private: [127.0.0.0/8]}}\nforums:\n- {{name: it, url: '{forums.url('phpwind', path)}'}}\n", "utf-8"
         )
-        shown = run_command("source", "test", "it", "--sources", sources)
-        assert shown.exit_code == 1
-        assert why in shown.stdout
+        result = run_command("source", "test", "it", "--sources", sources)
+        assert result.exit_code == 1
+        assert reason in result.stdout
 
 
 def test_add_forum_by_url_once(forums: MadeUpForums, tmp_path: Path) -> None:
@@ -70,10 +74,10 @@ def test_add_forum_by_url_once(forums: MadeUpForums, tmp_path: Path) -> None:
     assert added.exit_code == 0, added.output
     forum = load(path).forums[0]
     assert (forum.url, forum.category) == (forums.url("phpbb"), "闲谈")
-    again = run_command("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
-    assert "is already listed" in str(again.exception)
-    nothing = run_command("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
-    assert "No boards or threads" in str(nothing.exception)
+    repeated = run_command("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
+    assert "is already listed" in str(repeated.exception)
+    refused = run_command("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
+    assert "No boards or threads" in str(refused.exception)
 
 
 def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ class Portal:
         self.opened: list[Queue] = []
 
     def queue(self, name: str = "rss") -> Queue:
-        known = load(self.path)
-        queue = open_queue(known, Settings(scrapy_settings(known)), name)
+        sources = load(self.path)
+        queue = open_queue(sources, Settings(scrapy_settings(sources)), name)
         self.opened.append(queue)
         return queue
 
@@ -53,17 +53,17 @@ class Portal:
 
 @pytest.fixture
 def portal(tmp_path: Path) -> Iterator[Portal]:
-    made = Portal(tmp_path / "sources.yaml")
-    yield made
-    for queue in made.opened:
+    portal = Portal(tmp_path / "sources.yaml")
+    yield portal
+    for queue in portal.opened:
         queue.close()
 
 
 @pytest.fixture
 def shared(tmp_path: Path, redis_server: Any) -> Iterator[Portal]:
-    made = Portal(tmp_path / "sources.yaml", f"frontier: {{redis: '{redis_server.url}'}}\n")
-    yield made
-    for queue in made.opened:
+    portal = Portal(tmp_path / "sources.yaml", f"frontier: {{redis: '{redis_server.url}'}}\n")
+    yield portal
+    for queue in portal.opened:
         queue.close()
 
 
@@ -79,17 +79,17 @@ def set_aside(portal: Portal, *names: str) -> None:
     from newsportal.store.link_tables import Moments
     from newsportal.store.links import Links
 
-    known, now = load(portal.path), [1000.0]
-    links = Links(open_store(known.store).links._engine, lambda _: Moments(now[0], time.time()))
+    sources, now = load(portal.path), [1000.0]
+    links = Links(open_store(sources.store).links._engine, lambda _: Moments(now[0], time.time()))
     for name in names:
         for n in range(2):
             dead = Identity(f"x:{n}:1", machine(), 2**22 + 1, None)
-            victim = TableQueue(links, "rss", terms=terms_of(known), worker=dead)
+            victim = TableQueue(links, "rss", terms=terms_of(sources), worker=dead)
             portal.opened.append(victim)
             victim.push([replace(task(name), priority=9)])
             assert [lease.task.id for lease in victim.take(1, delay=0, ahead=1).leases] == [name]
             now[0] += 10
-            other = TableQueue(links, "rss", terms=terms_of(known))
+            other = TableQueue(links, "rss", terms=terms_of(sources))
             portal.opened.append(other)
             other.beat()
             other.leave()
@@ -103,7 +103,7 @@ def test_empty_frontier(portal: Portal, tmp_path: Path) -> None:
     assert portal.lines("status") == portal.lines("aside") == []
     assert portal.lines("clear", "--yes") == [{"cleared": 0}]
     assert portal.lines("again") == [{"again": 0}]
-    assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "reading creates nothing"
+    assert [path.name for path in tmp_path.iterdir()] == ["sources.yaml"], "reading creates nothing"
 
 
 def test_status(portal: Portal) -> None:
@@ -120,7 +120,7 @@ def test_status(portal: Portal) -> None:
     assert worker["hosts"] == ["a.example"]
     assert worker["doing"] == {"visit": "feed:甲[b]"}
     assert worker["beat"] >= worker["since"] > "2020"
-    assert {one["host"]: one["waiting"] for one in second["hosts"]} == {"a.example": 1, "b.example": 1}
+    assert {host["host"]: host["waiting"] for host in second["hosts"]} == {"a.example": 1, "b.example": 1}
     text = portal.says("status", "--spider", "rss").output
     for words in (worker["name"], "visit: feed:甲[b]", "b.example", "s ago", "waiting"):
         assert words in text
@@ -160,10 +160,10 @@ def test_set_aside_requests_are_listed_retried_and_dropped(portal: Portal) -> No
 
 def test_portal_shows_and_retries_set_aside_requests(portal: Portal) -> None:
     set_aside(portal, "one", "two?token=geheim")
-    known = load(portal.path)
-    shown = poller(known)().aside
-    assert {one.address for one in shown} == {"https://a.example/one", "https://a.example/two?token=***"}
-    settle = settling(known)
+    sources = load(portal.path)
+    rows = poller(sources)().aside
+    assert {row.address for row in rows} == {"https://a.example/one", "https://a.example/two?token=***"}
+    settle = settling(sources)
     assert settle("again") == 2
     assert settle("drop") == 0
     assert portal.lines()[0]["waiting"] == 2
@@ -184,7 +184,7 @@ def test_clear_asks_for_confirmation(portal: Portal) -> None:
 @pytest.mark.slow
 def test_doctor_reports_the_queue(portal: Portal) -> None:
     def finding() -> Any:
-        return next(one for one in findings(portal.path, network=False) if one.what == "queue of requests")
+        return next(check for check in findings(portal.path, network=False) if check.what == "queue of requests")
 
     assert finding().ok is None
     portal.queue().push([task("1")])
@@ -222,15 +222,15 @@ def test_location_of_the_queue(portal: Portal) -> None:
         "frontier: {redis: 'redis://q.example/2'}": (True, "redis://q.example/2"),
         "frontier: {redis: 'redis://:geheim@q.example/2'}\nurl_filter: {redis: 'redis://f.example/1'}": (True, "q.example/2"),
     }
-    for text, (in_redis, where) in cases.items():
+    for text, (in_redis, address) in cases.items():
         portal.path.write_text(text, "utf-8")
-        known = load(portal.path)
-        settings = Settings(scrapy_settings(known))
-        assert is_shared(known, settings) is in_redis
-        assert (where or "the store") in place(known, settings)
-        assert "geheim" not in place(known, settings)
-        queue = open_queue(known, settings, "rss")
+        sources = load(portal.path)
+        settings = Settings(scrapy_settings(sources))
+        assert is_shared(sources, settings) is in_redis
+        assert (address or "the store") in place(sources, settings)
+        assert "geheim" not in place(sources, settings)
+        queue = open_queue(sources, settings, "rss")
         assert isinstance(queue, TableQueue) is not in_redis
         queue.close()
-    known = load(portal.path)
-    assert is_shared(known, Settings({"REDIS_HOST": "r.example"}))
+    sources = load(portal.path)
+    assert is_shared(sources, Settings({"REDIS_HOST": "r.example"}))

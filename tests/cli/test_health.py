@@ -42,8 +42,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def _run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["source", "health", *arguments])
-    return done.exit_code, done.stdout
+    result = CliRunner().invoke(app, ["source", "health", *arguments])
+    return result.exit_code, result.stdout
 
 
 def test_all_sources_with_reason_and_remedy(file: Path) -> None:
@@ -75,9 +75,9 @@ def test_json_and_bad_sources_only(file: Path) -> None:
 
 def test_single_or_unknown_source(file: Path) -> None:
     assert _run("好报", "--bad", "--sources", str(file))[0] == 0
-    done = CliRunner().invoke(app, ["source", "health", "无名", "--sources", str(file)])
-    assert done.exit_code == 1
-    assert "no source '无名'" in str(done.exception)
+    result = CliRunner().invoke(app, ["source", "health", "无名", "--sources", str(file)])
+    assert result.exit_code == 1
+    assert "no source '无名'" in str(result.exception)
 
 
 def test_day_bars() -> None:

@@ -30,10 +30,10 @@ def test_run_without_any_response_is_offline(tmp_path: Path) -> None:
 
 
 def test_any_response_proves_a_network() -> None:
-    lost = SourceReport("feed:甲", list_failed={"dns": 1})
-    assert not hints.offline(ended_run(lost, SourceReport("feed:乙", list_pages=1)))
-    assert not hints.offline(ended_run(lost, SourceReport("feed:乙", not_modified=1)))
-    assert not hints.offline(ended_run(lost, SourceReport("feed:乙", list_failed={"http-404": 1})))
+    unreachable = SourceReport("feed:甲", list_failed={"dns": 1})
+    assert not hints.offline(ended_run(unreachable, SourceReport("feed:乙", list_pages=1)))
+    assert not hints.offline(ended_run(unreachable, SourceReport("feed:乙", not_modified=1)))
+    assert not hints.offline(ended_run(unreachable, SourceReport("feed:乙", list_failed={"http-404": 1})))
     assert not hints.offline(ended_run())
 
 
@@ -48,10 +48,10 @@ def test_empty_file_hints_at_source_add(tmp_path: Path) -> None:
 
 
 def test_packaged_file_is_mentioned(tmp_path: Path) -> None:
-    known = sources_with(tmp_path)
-    assert hints.packaged(known) is None
+    sources = sources_with(tmp_path)
+    assert hints.packaged(sources) is None
     (tmp_path / "sources.yaml").unlink()
-    assert "newsportal source init" in str(hints.packaged(known))
+    assert "newsportal source init" in str(hints.packaged(sources))
 
 
 def test_numbers_agree_with_nouns() -> None:
@@ -60,7 +60,7 @@ def test_numbers_agree_with_nouns() -> None:
 
 
 def test_unknown_topic_error_lists_topics(tmp_path: Path) -> None:
-    known = sources_with(tmp_path, "topics: [{name: 旅游, engines: [bing_news]}, {name: 科技, engines: [bing_news]}]\n")
-    assert hints.unknown_topic(known, "旅游") is None
-    assert hints.unknown_topic(known, None) is None
-    assert hints.unknown_topic(known, "旅游业") == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)"
+    sources = sources_with(tmp_path, "topics: [{name: 旅游, engines: [bing_news]}, {name: 科技, engines: [bing_news]}]\n")
+    assert hints.unknown_topic(sources, "旅游") is None
+    assert hints.unknown_topic(sources, None) is None
+    assert hints.unknown_topic(sources, "旅游业") == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)"

@@ -47,34 +47,34 @@ def opml(tmp_path: Path) -> Path:
 
 
 def test_import_keeps_comments_and_reports_known_feeds(file: Path, opml: Path) -> None:
-    done = run("import", opml, "--sources", file)
-    assert done.exit_code == 0, done.output
-    assert "https://qingtai.example/atom.xml is already listed, as feed:青苔科技" in done.stdout
+    result = run("import", opml, "--sources", file)
+    assert result.exit_code == 0, result.output
+    assert "https://qingtai.example/atom.xml is already listed, as feed:青苔科技" in result.stdout
     feeds = load(file).feeds
     assert [(feed.name, feed.category) for feed in feeds][:3] == [("青苔科技", "科技"), ("北辰-股市", "财经"), ("青苔科技 2", None)]
     text = file.read_text("utf-8")
     assert text.startswith("# 我的门户\n")
     assert "# 已有" in text
     assert text.rstrip().endswith("# 末尾")
-    again = run("import", opml, "--sources", file)
-    assert "0 new" in again.stdout
+    repeated = run("import", opml, "--sources", file)
+    assert "0 new" in repeated.stdout
     assert file.read_text("utf-8") == text
 
 
 def test_other_spelling_of_a_url_is_the_same_feed(file: Path, tmp_path: Path) -> None:
-    spelt = ("http://www.qingtai.example/atom.xml", "http://new.example/feed", "https://new.example/feed", "https://new.example/feed?id=2")
-    rows = "".join(f"<outline text='x' xmlUrl='{url}'/>" for url in spelt)
+    urls = ("http://www.qingtai.example/atom.xml", "http://new.example/feed", "https://new.example/feed", "https://new.example/feed?id=2")
+    rows = "".join(f"<outline text='x' xmlUrl='{url}'/>" for url in urls)
     path = tmp_path / "spelt.opml"
     path.write_text(f"<opml><body>{rows}</body></opml>", "utf-8")
-    done = run("import", path, "--sources", file)
-    assert "http://www.qingtai.example/atom.xml is already listed, as feed:青苔科技" in done.stdout
-    assert "https://new.example/feed is already listed, as feed:x" in done.stdout
+    result = run("import", path, "--sources", file)
+    assert "http://www.qingtai.example/atom.xml is already listed, as feed:青苔科技" in result.stdout
+    assert "https://new.example/feed is already listed, as feed:x" in result.stdout
     assert [feed.url for feed in load(file).feeds][1:] == ["http://new.example/feed", "https://new.example/feed?id=2"]
 
 
 def test_dry_run_writes_nothing(file: Path, opml: Path) -> None:
-    done = run("import", opml, "--dry-run", "--json", "--category", "要闻", "--disabled", "--sources", file)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    result = run("import", opml, "--dry-run", "--json", "--category", "要闻", "--disabled", "--sources", file)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert rows[0] == {"name": "北辰-股市", "url": "https://beichen.example/rss", "category": "要闻", "enabled": False, "added": False}
     assert {"url": "https://qingtai.example/atom.xml", "added": False, "there": "feed:青苔科技"} in rows
     error = "'http://user:***@a.example/ x' contains a space, a backslash or a control character"
@@ -112,8 +112,8 @@ def test_import_asks_on_a_terminal(file: Path, opml: Path, monkeypatch: pytest.M
         def isatty(self) -> bool:
             return True
 
-    known = file.read_text("utf-8")
+    before = file.read_text("utf-8")
     for answer, added in (("n\n", False), ("y\n", True)):
         monkeypatch.setattr("sys.stdin", Terminal(answer))
         source_adding.import_(str(opml), None, False, False, False, file, False)
-        assert (file.read_text("utf-8") != known) is added
+        assert (file.read_text("utf-8") != before) is added

@@ -28,9 +28,9 @@ def run(*arguments: str) -> Result:
 
 
 def lines(*arguments: str) -> list[dict[str, Any]]:
-    done = run(*arguments)
-    assert done.exit_code == 0, done.output
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def gallery(number: int, title: str, *read: int, source: str = "gallery:图站") -> Gallery:
@@ -74,18 +74,18 @@ def test_photo_stories_are_listed(stored: list[str]) -> None:
     assert [row["id"] for row in lines("photos", "--json", "--topic", "城市")] == stored[:1]
     assert len(lines("photos", "--json", "--source", "图站")) == 3
     assert lines("photos", "--json", "--source", "别处") == []
-    shown = run("photos").stdout
-    assert "3 pictures on 3 pages" in shown
-    assert "\x1b[31m" not in shown
+    output = run("photos").stdout
+    assert "3 pictures on 3 pages" in output
+    assert "\x1b[31m" not in output
 
 
 def test_incomplete_stories_are_listed_with_missing_pages(stored: list[str]) -> None:
     (row,) = lines("photos", "--incomplete", "--json", "--source", "gallery:图站")
     assert (row["id"], row["missing"], row["failure"], row["pages"], row["total"]) == (stored[1], [2], "http-503", 2, 3)
     assert lines("photos", "--incomplete", "--json", "--topic", "城市") == []
-    shown = run("photos", "--incomplete").stdout
-    assert "[b]候鸟过境" in shown
-    assert "2 pictures on 2 of 3 pages, incomplete (page 2): http-503" in shown
+    output = run("photos", "--incomplete").stdout
+    assert "[b]候鸟过境" in output
+    assert "2 pictures on 2 of 3 pages, incomplete (page 2): http-503" in output
 
 
 def test_store_without_photo_stories(stored: list[str]) -> None:
@@ -100,9 +100,9 @@ def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
     assert photos["addresses"] == ["https://pic.example/2_1.html", "https://pic.example/2_3.html"]
     assert [(image["place"], image.get("dropped")) for image in photos["images"]] == [(1, None), (2, None), (3, "seen-often")]
     assert photos["images"][0]["caption"] == "[b]候鸟过境的第1张"
-    shown = run("story", "show", stored[1]).stdout
+    output = run("story", "show", stored[1]).stdout
     for text in ("incomplete (page 2): http-503", "900×600 jpeg", "[b]候鸟过境的第3张", "seen-often"):
-        assert text in shown
+        assert text in output
 
 
 def test_export_has_all_pictures_with_captions(stored: list[str]) -> None:
@@ -135,8 +135,8 @@ def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     assert "3 photo stories" in text
     assert "one photo story: http://" in text
     assert "3 pictures on 3 pages, all of them" in text
-    nothing = write_sources(tmp_path, site, "  seed: /nowhere/\n")
-    found = run("source", "test", "图站", "--sources", str(nothing))
+    empty = write_sources(tmp_path, site, "  seed: /nowhere/\n")
+    found = run("source", "test", "图站", "--sources", str(empty))
     assert found.exit_code == 1
     assert "No link contains '/nowhere/'. (no-seed)" in found.stdout
 
@@ -149,7 +149,7 @@ def test_add_gallery_channel_by_url(site: PictureSite, tmp_path: Path) -> None:
     assert added.exit_code == 0, added.output
     assert "gallery:桥 added" in added.stdout
     assert load(path).galleries[0].seeds == (f"{site.at}/photo/",)
-    again = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/", "--gallery", "--sources", str(path)])
-    assert "is already listed, as gallery:桥" in str(again.exception)
+    repeated = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/", "--gallery", "--sources", str(path)])
+    assert "is already listed, as gallery:桥" in str(repeated.exception)
     none = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/2026/11_1.html", "--gallery", "--sources", str(path)])
     assert "Only 0 links look like photo stories" in str(none.exception)

@@ -39,7 +39,7 @@ def save(store: Store, number: int) -> None:
     images = (Image(f"https://pics.example/{number}.jpg"), Image(LOGO.format(number), dropped="frequent"))
     store.galleries.save(Gallery(page, "组图", Link(page, "gallery:甲"), NOW, images, complete=True, identity=page), now=NOW)
     pictures = [Picture(key(image.url), image.url, 300, 250, "png", looked=NOW) for image in images]
-    story = StoryPictures(content_id(page), "photo.example", str(number), frozenset(one.key for one in pictures))
+    story = StoryPictures(content_id(page), "photo.example", str(number), frozenset(picture.key for picture in pictures))
     store.pictures.record_story(story, pictures, now=NOW)
 
 
@@ -56,9 +56,9 @@ def run_json(folder: Path, *options: str) -> dict[str, Any]:
 
 def dropped_urls(folder: Path) -> list[str]:
     store = open_store(f"sqlite:///{folder}/news.db")
-    every = [one for article in store.all_articles() for one in store.galleries.pictures(article.id, dropped=True)]
+    every = [picture for article in store.all_articles() for picture in store.galleries.pictures(article.id, dropped=True)]
     store.close()
-    return sorted(one.image.url for one in every if one.dropped)
+    return sorted(picture.image.url for picture in every if picture.dropped)
 
 
 def test_frequent_pictures_are_listed_with_their_reason(folder: Path) -> None:
@@ -67,9 +67,9 @@ def test_frequent_pictures_are_listed_with_their_reason(folder: Path) -> None:
     (first,) = result["often"]
     assert (first["url"], first["stories"], first["sites"], first["left_out"]) == (LOGO.format(0), 3, 1, "frequent")
     assert result["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}
-    shown = run(folder)
-    assert "frequent" in shown
-    assert LOGO.format(0) in shown
+    output = run(folder)
+    assert "frequent" in output
+    assert LOGO.format(0) in output
 
 
 def test_editor_keeps_and_drops_pictures(folder: Path) -> None:

@@ -79,11 +79,11 @@ def test_dry_run_and_run(folder: Path, store: Store) -> None:
     assert "2 articles would be written (dry run)" in dry.output
     assert rows(folder) == []
     lines = [json.loads(line) for line in run("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
-    assert [one["target"] for one in lines] == ["cms"]
+    assert [line["target"] for line in lines] == ["cms"]
     assert set(lines[0]["values"]) == {"title", "body", "slug", "off"}
-    done = run("publish", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.output)["published"] == 2
+    result = run("publish", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["published"] == 2
     assert len(rows(folder)) == 2
     assert json.loads(run("publish", "--json").output)["published"] == 0
 
@@ -94,8 +94,8 @@ def test_unpublish_and_publish_again(folder: Path, store: Store) -> None:
     assert result.exit_code == 0, result.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 1)]
     id = store.declared_by("news.example/a.html")[0].id
-    again = run("publish", "again", id)
-    assert again.exit_code == 0, again.output
+    republished = run("publish", "again", id)
+    assert republished.exit_code == 0, republished.output
     assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 0)]
     unknown = run("unpublish", "nothing.example/x")
     assert isinstance(unknown.exception, NewsportalError)
@@ -110,7 +110,7 @@ def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> 
     assert "标题 a" in status.output
     lines = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
     assert lines[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
-    assert [one["state"] for one in lines if "state" in one] == ["failed"]
+    assert [line["state"] for line in lines if "state" in line] == ["failed"]
     with closing(sqlite3.connect(folder / "cms.db")) as database:
         database.execute("DROP TRIGGER no")
     assert "1 article tried again" in run("publish", "again").output
@@ -118,7 +118,7 @@ def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> 
 
 
 def test_status_of_one_target(folder: Path, store: Store) -> None:
-    ids = [one.id for one in store.all_articles()]
+    ids = [article.id for article in store.all_articles()]
     for target, day in (("files", 1), ("cms", 2)):
         now = NOW + timedelta(days=day)
         store.outbox.ask(target, ids, "there", now=now)
@@ -132,7 +132,7 @@ def test_status_of_one_target(folder: Path, store: Store) -> None:
 def test_dry_run_reports_refused_articles_and_continues(folder: Path, store: Store) -> None:
     (folder / "elsewhere").mkdir()
     (folder / "out").mkdir()
-    first = min(one.id for one in store.all_articles())
+    first = min(article.id for article in store.all_articles())
     (folder / "out" / first).symlink_to(folder / "elsewhere")
     (folder / "sources.yaml").write_text('publish: [{name: files, to: "folder:out", file: "{id}/{id}"}]', "utf-8")
     dry = run("publish", "--dry-run")
@@ -148,10 +148,10 @@ def test_check_reports_what_to_fix(folder: Path, store: Store) -> None:
     assert "all is well" in run("publish", "check").output
     with closing(sqlite3.connect(folder / "cms.db")) as database:
         database.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
-    wrong = run("publish", "check", "--json")
-    assert isinstance(wrong.exception, NewsportalError)
-    line = json.loads(wrong.output.splitlines()[0])
-    assert any("no such column" in one for one in line["problems"])
+    failed = run("publish", "check", "--json")
+    assert isinstance(failed.exception, NewsportalError)
+    line = json.loads(failed.output.splitlines()[0])
+    assert any("no such column" in problem for problem in line["problems"])
     broken = run("publish")
     assert isinstance(broken.exception, NewsportalError)
     assert "new articles wait" in str(broken.exception)
@@ -164,16 +164,16 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
     (folder / "sources.yaml").write_text(f"politeness: {{allow_private: [127.0.0.1/32]}}\n{SOURCES}{hook}", "utf-8")
     before = sorted(folder.rglob("*"))
     lines = [json.loads(line) for line in run("publish", "check", "--json").output.splitlines()]
-    assert [(one["target"], one["problems"]) for one in lines] == [("cms", []), ("files", []), ("hook", [])]
-    cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in lines)
+    assert [(line["target"], line["problems"]) for line in lines] == [("cms", []), ("files", []), ("hook", [])]
+    cms, files, message = ([(step["what"], step["values"]) for step in line["steps"]] for line in lines)
     assert cms[0][0].startswith("INSERT INTO posts")
     assert cms[0][1]["title"] == "一篇样稿 (a sample)"
     assert files[0][0].startswith(f"write {folder}/out/")
     assert message[0][0] == f"POST {address}"
     assert message[0][1]["article"]["title"] == "一篇样稿 (a sample)"
     assert lines[0]["notes"] == []
-    plain = run("publish", "check").output
-    assert "cms: all is well\n  an article would be: INSERT INTO posts" in plain
+    text = run("publish", "check").output
+    assert "cms: all is well\n  an article would be: INSERT INTO posts" in text
     assert rows(folder) == []
     assert sorted(folder.rglob("*")) == before
     with pytest.raises(BlockingIOError):
@@ -182,10 +182,10 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
 
 def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
     (folder / "sources.yaml").write_text("publish:\n- {name: hook, to: 'https://cms.invalid/in', secret: geheim}\n", "utf-8")
-    wrong = run("publish", "check")
-    assert isinstance(wrong.exception, NewsportalError)
-    assert "cms.invalid is not found" in wrong.output
-    assert "correct publish.to" in wrong.output
+    failed = run("publish", "check")
+    assert isinstance(failed.exception, NewsportalError)
+    assert "cms.invalid is not found" in failed.output
+    assert "correct publish.to" in failed.output
 
 
 def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, store: Store) -> None:

@@ -73,13 +73,13 @@ def fill(store: Store, number: int, start: int = 0) -> None:
 
 
 def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Done]:
-    return {done.corpus: done for done in retrain(load(sources), store, force=force, algorithm="chi_cosine")}
+    return {result.corpus: result for result in retrain(load(sources), store, force=force, algorithm="chi_cosine")}
 
 
 def test_empty_store_trains_nothing(store: Store, sources: Path) -> None:
-    done = trained(store, sources)
-    assert {name: one.version for name, one in done.items()} == {CATEGORIES: None, corpus_of("码头"): None}
-    assert "no articles" in str(done[CATEGORIES].why)
+    results = trained(store, sources)
+    assert {name: result.version for name, result in results.items()} == {CATEGORIES: None, corpus_of("码头"): None}
+    assert "no articles" in str(results[CATEGORIES].why)
 
 
 def test_categories_are_trained_when_enough_articles_are_new(store: Store, sources: Path) -> None:
@@ -89,8 +89,8 @@ def test_categories_are_trained_when_enough_articles_are_new(store: Store, sourc
     first = trained(store, sources)[CATEGORIES]
     assert (first.version, first.active, first.documents) == (1, True, 120)
     assert (first.macro_f1 or 0) > 0.9
-    again = trained(store, sources)[CATEGORIES]
-    assert (again.version, again.new) == (None, 0)
+    second = trained(store, sources)[CATEGORIES]
+    assert (second.version, second.new) == (None, 0)
     assert trained(store, sources, force=True)[CATEGORIES].version is None, "nothing is new"
     fill(store, 30, 60)
     assert trained(store, sources)[CATEGORIES].version == 2
@@ -101,8 +101,8 @@ def test_automatically_classified_articles_are_not_trained_on(store: Store, sour
     for at in range(45):
         write(store, "码头", at, "feed:选")
     trained(store, sources)
-    assert {counted.label for counted in store.corpora.count(CATEGORIES)} == {"体育", "财经"}
-    assert sum(counted.documents for counted in store.corpora.count(CATEGORIES)) == 90
+    assert {row.label for row in store.corpora.count(CATEGORIES)} == {"体育", "财经"}
+    assert sum(row.documents for row in store.corpora.count(CATEGORIES)) == 90
 
 
 @pytest.mark.slow
@@ -112,16 +112,16 @@ def test_topic_model_is_trained_on_its_articles(store: Store, sources: Path) -> 
         write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
     for at in range(110, 120):
         write(store, "体育", 1000 + at, "feed:选", (TopicMark("码头", "model 1", 0.99),))
-    done = trained(store, sources)[corpus_of("码头")]
-    assert (done.version, done.active) == (1, True)
-    assert {counted.label: counted.documents for counted in store.corpora.count(corpus_of("码头"))} == {IN: 110, OUT: 320}
+    result = trained(store, sources)[corpus_of("码头")]
+    assert (result.version, result.active) == (1, True)
+    assert {row.label: row.documents for row in store.corpora.count(corpus_of("码头"))} == {IN: 110, OUT: 320}
 
 
 def test_topic_with_too_few_articles_is_not_trained(store: Store, sources: Path) -> None:
     fill(store, 60)
     for at in range(20):
         write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
-    done = trained(store, sources)[corpus_of("码头")]
-    assert (done.version, str(done.why)) == (None, "it needs 100 articles")
+    result = trained(store, sources)[corpus_of("码头")]
+    assert (result.version, str(result.why)) == (None, "it needs 100 articles")
     assert store.corpora.find(corpus_of("码头")) is None
-    assert done.sentence() == "topic:码头: 20 labelled articles, 0 of them new; not trained: it needs 100 articles"
+    assert result.sentence() == "topic:码头: 20 labelled articles, 0 of them new; not trained: it needs 100 articles"

@@ -21,9 +21,9 @@ AT = "2026-05-20T08:00+00:00"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """One story a day about 天气 on ten days, and five about 台风 on the last."""
-    made = tmp_path / "sources.yaml"
-    made.write_text("topics: [{name: 航运, engines: [bing_news]}]\nstore: sqlite:///store.db\n", "utf-8")
-    with closing(open_store(load(made).store)) as store:
+    path = tmp_path / "sources.yaml"
+    path.write_text("topics: [{name: 航运, engines: [bing_news]}]\nstore: sqlite:///store.db\n", "utf-8")
+    with closing(open_store(load(path).store)) as store:
         for number, word in enumerate([*["天气"] * 10, *["台风"] * 5]):
             when = NOW - (timedelta(days=number + 1, hours=1) if number < 10 else timedelta(hours=number))
             link = Link(f"https://s{number % 3}.example/{number}", "feed:a")
@@ -37,7 +37,7 @@ def file(tmp_path: Path) -> Path:
                 "keywords": (word,),
             }
             store.add(Article(**fields, site=f"s{number % 3}", published=when), [], now=when)  # type: ignore[arg-type]
-    return made
+    return path
 
 
 def run(file: Path, *words: str) -> str:
@@ -50,7 +50,7 @@ def test_rising_at_a_past_time(file: Path) -> None:
     assert "台风" in text
     assert "天气" not in text
     found = json.loads(run(file, "--at", AT, "--json"))
-    assert [(one["title"], one["stories"], one["expected"]) for one in found["words"]] == [("台风", 5, 0.5)]
+    assert [(word["title"], word["stories"], word["expected"]) for word in found["words"]] == [("台风", 5, 0.5)]
 
 
 def test_nothing_rises_or_too_few_stories(file: Path) -> None:

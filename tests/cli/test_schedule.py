@@ -30,12 +30,12 @@ def sources(tmp_path: Path) -> Path:
     """A sources file with two ended jobs, the second killed."""
     file = tmp_path / "sources.yaml"
     file.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
-    known = load(file)
-    records = Records(known.jobs_folder)
+    settings = load(file)
+    records = Records(settings.jobs_folder)
     records.save(Job("aaaa1111", "rss", "done", sources=("feed:甲",), started=NOW, ended=NOW, status=0, pid=1, born="0"))
     records.save(Job("aaaa2222", "hub", sources=("region:乙",), started=NOW, pid=1, born="0"))
     records.log_file("aaaa1111").write_text("title \x1b]0;owned\x07\n\tdone\n", "utf-8")
-    store = open_store(known.store)
+    store = open_store(settings.store)
     store.save_run(Run("20260305-083000-aaaa1111-rss", NOW, NOW, "finished", ("rss",), (SourceReport("feed:甲", stored=2),)))
     store.close()
     return file
@@ -51,11 +51,11 @@ def signals() -> Iterator[None]:
 
 
 def run_schedule(sources: Path, *words: str) -> str:
-    done = CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done.output
+    result = CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def test_jobs_are_listed_with_their_results(sources: Path) -> None:
@@ -70,8 +70,8 @@ def test_jobs_are_listed_with_their_results(sources: Path) -> None:
 
 
 def test_log_is_shown_without_control_characters(sources: Path) -> None:
-    shown = run_schedule(sources, "log", "aaaa1")
-    assert shown == "title \ufffd]0;owned\ufffd\n\tdone\n"
+    log = run_schedule(sources, "log", "aaaa1")
+    assert log == "title \ufffd]0;owned\ufffd\n\tdone\n"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_once_ends_if_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.Mon
     """Such a visit does not count, so its source stays due and would be visited forever if retried as soon as its job ends."""
     monkeypatch.setattr(duties, "AGAIN", 0.0)
     file = tmp_path / "sources.yaml"
-    with socket.socket() as taken:  # nothing listens there
-        taken.bind(("", 0))
-        port = taken.getsockname()[1]
+    with socket.socket() as bound:  # nothing listens there
+        bound.bind(("", 0))
+        port = bound.getsockname()[1]
         feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
         file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
         lines = [json.loads(line) for line in run_schedule(file, "--once", "--every", "0.1", "--json").splitlines()]

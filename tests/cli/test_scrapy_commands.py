@@ -28,15 +28,15 @@ def test_spiders_are_listed() -> None:
 
 
 def test_our_commands_are_listed() -> None:
-    shown = scrapy("--help").stdout
+    output = scrapy("--help").stdout
     files = {path.stem for path in (ROOT / "newsportal" / "cli" / "scrapy_commands").glob("[a-z]*.py")}
-    listed = {line.split()[0] for line in shown.splitlines() if "The same as `newsportal" in line}
-    assert listed == files - {"crawl", "shell"}  # Scrapy's own, extended
+    commands = {line.split()[0] for line in output.splitlines() if "The same as `newsportal" in line}
+    assert commands == files - {"crawl", "shell"}  # Scrapy's own, extended
 
 
 def test_our_command_has_the_same_options() -> None:
-    shown = scrapy("extract", "--help")
-    assert (shown.returncode, "--algorithm" in shown.stdout) == (0, True)
+    result = scrapy("extract", "--help")
+    assert (result.returncode, "--algorithm" in result.stdout) == (0, True)
     assert scrapy("doctor", "--no-network", "--json").stdout.startswith('{"what": "Python"')
     refused = scrapy("search", "词", "--sources", "nowhere.yaml")
     assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
@@ -46,8 +46,8 @@ def test_our_command_has_the_same_options() -> None:
 def test_spider_runs_for_one_source(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
-    done = scrapy("crawl", "rss", "-a", "source=溪峰在线", "-s", f"NEWSPORTAL_SOURCES={sources}", "-s", "LOG_LEVEL=WARNING")
-    assert (done.returncode, done.stderr) == (0, "")
+    result = scrapy("crawl", "rss", "-a", "source=溪峰在线", "-s", f"NEWSPORTAL_SOURCES={sources}", "-s", "LOG_LEVEL=WARNING")
+    assert (result.returncode, result.stderr) == (0, "")
     assert {visit.site for visit in web.requests} == {"xifeng"}
     store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
     try:
@@ -58,6 +58,6 @@ def test_spider_runs_for_one_source(web: MadeUpWeb, tmp_path: Path) -> None:
 
 def test_unknown_source_is_reported(web: MadeUpWeb, tmp_path: Path) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
-    done = scrapy("crawl", "rss", "-a", "source=没有", "-s", f"NEWSPORTAL_SOURCES={sources}")
-    assert "no enabled feed named '没有'; it has: " in done.stderr
-    assert "Traceback" not in done.stderr
+    result = scrapy("crawl", "rss", "-a", "source=没有", "-s", f"NEWSPORTAL_SOURCES={sources}")
+    assert "no enabled feed named '没有'; it has: " in result.stderr
+    assert "Traceback" not in result.stderr

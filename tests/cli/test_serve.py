@@ -70,11 +70,11 @@ def test_signal_before_serving_ends_it(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_port_in_use_is_reported_before_anything_starts(folder: Path) -> None:
-    with listen("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        done = run("serve", "--port", str(port), cwd=folder)
-    assert done.returncode != 0
-    assert f"port {port} is in use" in done.stdout + done.stderr
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        result = run("serve", "--port", str(port), cwd=folder)
+    assert result.returncode != 0
+    assert f"port {port} is in use" in result.stdout + result.stderr
     assert not (folder / "data").exists()
 
 

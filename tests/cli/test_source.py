@@ -58,10 +58,10 @@ def loopback(tmp_path: Path, web: MadeUpWeb) -> Path:
 
 
 def test_list_has_every_source(file: Path) -> None:
-    shown = run("list", "--sources", file)
-    assert shown.exit_code == 0
+    result = run("list", "--sources", file)
+    assert result.exit_code == 0
     for text in ("topic:旅游", "feed:[a] 甲", "feed:乙", "off", "region:丙", "forum:丁", "https://a.example/rss", "科技"):
-        assert text in shown.stdout
+        assert text in result.stdout
     rows = lines(run("list", "--json", "--sources", file))
     assert [row["key"] for row in rows] == ["topic:旅游", "feed:[a] 甲", "feed:乙", "region:丙", "forum:丁", "gallery:戊"]
     assert rows[2] == {
@@ -76,13 +76,13 @@ def test_list_has_every_source(file: Path) -> None:
 
 
 def test_check_reports_every_mistake(file: Path) -> None:
-    good = run("check", "--sources", file)
-    assert (good.exit_code, "no mistakes; 5 topics and sources enabled" in good.stdout) == (0, True)
+    valid = run("check", "--sources", file)
+    assert (valid.exit_code, "no mistakes; 5 topics and sources enabled" in valid.stdout) == (0, True)
     file.write_text(FILE.replace("bing_news", "bing_new").replace("prefix", "prefx"), "utf-8")
-    bad = run("check", "--sources", file)
-    assert bad.exit_code == 1
-    assert [line.partition("sources.yaml:")[2].partition(":")[0] for line in bad.stdout.splitlines()] == ["3", "8", "8"]
-    assert "did you mean 'prefix'?" in bad.stdout
+    invalid = run("check", "--sources", file)
+    assert invalid.exit_code == 1
+    assert [line.partition("sources.yaml:")[2].partition(":")[0] for line in invalid.stdout.splitlines()] == ["3", "8", "8"]
+    assert "did you mean 'prefix'?" in invalid.stdout
     assert lines(run("check", "--json", "--sources", file))[0]["key"] == "topics[0].engines[0]"
 
 
@@ -104,8 +104,8 @@ def test_init_writes_a_valid_file_and_overwrites_none(tmp_path: Path) -> None:
 
 def test_every_kind_of_source_can_be_tried(loopback: Path) -> None:
     sources = load(loopback)
-    for one in (sources.feeds[0], sources.sitemaps[0], sources.regions[0]):
-        (trial,) = lines(run("test", one.key, "--json", "--sources", loopback))
+    for source in (sources.feeds[0], sources.sitemaps[0], sources.regions[0]):
+        (trial,) = lines(run("test", source.key, "--json", "--sources", loopback))
         assert trial["failure"] is None
         assert len(trial["links"]) >= 5
         assert trial["article"]["failure"] is None
@@ -121,11 +121,11 @@ def test_topic_tries_each_of_its_engines(loopback: Path) -> None:
 
 
 def test_trial_as_text(loopback: Path) -> None:
-    shown = run("test", load(loopback).feeds[0].name, "--sources", loopback)
-    assert shown.exit_code == 0, shown.output
-    assert "one article: http://" in shown.stdout
-    assert "title: " in shown.stdout
-    assert "characters, by best" in shown.stdout
+    result = run("test", load(loopback).feeds[0].name, "--sources", loopback)
+    assert result.exit_code == 0, result.output
+    assert "one article: http://" in result.stdout
+    assert "title: " in result.stdout
+    assert "characters, by best" in result.stdout
 
 
 def test_failing_source_gives_the_reason_and_status_1(tmp_path: Path, web: MadeUpWeb) -> None:
@@ -142,9 +142,9 @@ def test_failing_source_gives_the_reason_and_status_1(tmp_path: Path, web: MadeU
 def test_private_addresses_are_refused_unless_allowed(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds:\n- {name: inside, url: 'http://127.0.0.1:8000/feed'}\n", "utf-8")
-    shown = run("test", "inside", "--sources", path)
-    assert shown.exit_code == 1
-    assert "private" in shown.stdout or "loopback" in shown.stdout
+    result = run("test", "inside", "--sources", path)
+    assert result.exit_code == 1
+    assert "private" in result.stdout or "loopback" in result.stdout
 
 
 @pytest.mark.parametrize(("name", "message"), [("bing_new", "did you mean 'bing_news'"), ("?", "source list")])
@@ -153,16 +153,16 @@ def test_unknown_name_is_reported(file: Path, name: str, message: str) -> None:
 
 
 def test_add_feed_by_url_once(loopback: Path, tmp_path: Path) -> None:
-    known = load(loopback).feeds[0]
+    source = load(loopback).feeds[0]
     path = tmp_path / "own.yaml"
     path.write_text("# mine\npoliteness: {delay: 0, allow_private: [127.0.0.0/8]}\n# end\n", "utf-8")
-    added = run("add", known.url, "--category", "旅游", "--sources", path)
+    added = run("add", source.url, "--category", "旅游", "--sources", path)
     assert added.exit_code == 0, added.output
     (feed,) = load(path).feeds
-    assert (feed.url, feed.category) == (known.url, "旅游")
+    assert (feed.url, feed.category) == (source.url, "旅游")
     assert feed.name
     assert path.read_text("utf-8").startswith("# mine\n")
-    assert "is already listed, as feed:" in str(run("add", known.url, "--sources", path).exception)
+    assert "is already listed, as feed:" in str(run("add", source.url, "--sources", path).exception)
 
 
 @pytest.mark.slow
@@ -171,11 +171,11 @@ def test_page_is_added_as_its_feed_or_as_a_region(loopback: Path, tmp_path: Path
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
     failed = [region for region in sources.regions if run("add", region.seeds[0], "--name", region.name, "--sources", path).exit_code]
-    own = load(path)
-    assert len(own.feeds) + len(own.regions) + len(failed) == len(sources.regions)
+    config = load(path)
+    assert len(config.feeds) + len(config.regions) + len(failed) == len(sources.regions)
     assert len(failed) <= 1  # one front page of the made-up Web lists its articles only in a second list
-    assert len(own.feeds) >= 5, "three declare theirs, others have one at a usual path"
-    assert len(own.regions) >= 4
+    assert len(config.feeds) >= 5, "three declare theirs, others have one at a usual path"
+    assert len(config.regions) >= 4
 
 
 @pytest.mark.slow
@@ -191,29 +191,29 @@ def test_url_without_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None
 
 
 def test_dry_run_shows_the_source_and_writes_nothing(loopback: Path, tmp_path: Path) -> None:
-    known = load(loopback).feeds[0]
+    source = load(loopback).feeds[0]
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
     before = path.read_bytes()
-    (found,) = lines(run("add", known.url, "--dry-run", "--json", "--sources", path))
+    (found,) = lines(run("add", source.url, "--dry-run", "--json", "--sources", path))
     assert path.read_bytes() == before
-    assert (found["kind"], found["added"], found["values"]["url"]) == ("feed", False, known.url)
+    assert (found["kind"], found["added"], found["values"]["url"]) == ("feed", False, source.url)
     assert found["entries"] == len(found["links"]) > 5
     assert found["newest"] is not None
     assert found["article"]["failure"] is None
     assert len(found["article"]["text"]) > 20
-    shown = run("add", known.url, "--dry-run", "--sources", path)
-    assert "one article: http://" in shown.stdout
-    assert "entries; newest" in shown.stdout
+    result = run("add", source.url, "--dry-run", "--sources", path)
+    assert "one article: http://" in result.stdout
+    assert "entries; newest" in result.stdout
     assert path.read_bytes() == before
 
 
 @pytest.mark.slow
 def test_site_is_added_by_its_sitemap(loopback: Path, tmp_path: Path) -> None:
-    known = load(loopback).sitemaps[0]
+    source = load(loopback).sitemaps[0]
     path = tmp_path / "own.yaml"
     path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
-    front = known.url.rpartition("/")[0] + "/"
+    front = source.url.rpartition("/")[0] + "/"
     (found,) = lines(run("add", front, "--kind", "sitemap", "--json", "--sources", path))
     assert (found["kind"], found["added"], found["article"]["failure"]) == ("sitemap", True, None)
     assert len(load(path).sitemaps) == 1

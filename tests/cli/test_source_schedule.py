@@ -45,8 +45,8 @@ run = partial(run_command, "source", "schedule")
 
 
 def test_soonest_source_comes_first_with_its_reason(tmp_path: Path) -> None:
-    done = run("--sources", str(file(tmp_path)), "--json")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    result = run("--sources", str(file(tmp_path)), "--json")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [row["key"] for row in rows] == ["engine:baidu_news", "feed:快报", "feed:定报"]
     assert rows[0]["why"] == "never visited"
     assert "entries a day" in rows[1]["why"]
@@ -56,10 +56,10 @@ def test_soonest_source_comes_first_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_expected_entries_as_bars(tmp_path: Path) -> None:
-    done = run("快报", "--sources", str(file(tmp_path)))
-    assert done.exit_code == 0
-    assert "feed:快报" in done.stdout
-    assert "定报" not in done.stdout
+    result = run("快报", "--sources", str(file(tmp_path)))
+    assert result.exit_code == 0
+    assert "feed:快报" in result.stdout
+    assert "定报" not in result.stdout
     assert hour_bars([0, 1, 4, 99, 0.1]) == " ▂██ "
 
 
@@ -75,12 +75,12 @@ def test_source_with_hub(tmp_path: Path) -> None:
 
 
 def test_hours_of_paper_b(tmp_path: Path) -> None:
-    done = run("快报", "--sources", str(file(tmp_path, "hours")), "--json")
-    assert json.loads(done.stdout)["hours_on"] == list(range(6, 24))
+    result = run("快报", "--sources", str(file(tmp_path, "hours")), "--json")
+    assert json.loads(result.stdout)["hours_on"] == list(range(6, 24))
 
 
 @pytest.mark.parametrize("name", ["nobody", "停报"])
 def test_source_without_visits_is_reported(tmp_path: Path, name: str) -> None:
-    done = run(name, "--sources", str(file(tmp_path)))
-    assert done.exit_code != 0
-    assert "source list" in str(done.exception)
+    result = run(name, "--sources", str(file(tmp_path)))
+    assert result.exit_code != 0
+    assert "source list" in str(result.exception)

@@ -58,9 +58,9 @@ def test_suggested_sites_with_command_to_add_them(file: Path) -> None:
     assert (row["site"], row["linked"], row["best"]) == ("new.example", 1, None)
     (row,) = [json.loads(line) for line in run("--json", "--days", "365", "--sources", file).stdout.splitlines()]
     assert row["linked"] == 2
-    shown = run("--sources", file).stdout
-    assert "newsportal source add https://new.example/" in shown
-    assert "怪社 (1)" in shown
+    output = run("--sources", file).stdout
+    assert "newsportal source add https://new.example/" in output
+    assert "怪社 (1)" in output
 
 
 def test_nothing_to_suggest_and_missing_store(file: Path) -> None:

@@ -52,10 +52,10 @@ def test_missing_store_is_reported(folder: Path) -> None:
 @pytest.mark.slow
 def test_copy_is_made_once_and_updated(folder: Path) -> None:
     source, target = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
-    done = run("copy", source, target)
-    assert done.exit_code == 0
-    assert "equal up to change 1" in done.stdout
-    assert "NOT EQUAL" not in done.stdout
+    copied = run("copy", source, target)
+    assert copied.exit_code == 0
+    assert "equal up to change 1" in copied.stdout
+    assert "NOT EQUAL" not in copied.stdout
     with pytest.raises(StoreError, match="--again"):
         run("copy", source, target)
     add(folder, "2", "3")

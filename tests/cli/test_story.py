@@ -41,9 +41,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def story(*arguments: str) -> dict[str, Any]:
-    done = CliRunner().invoke(cli.app, ["story", *arguments, "--json"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    found: dict[str, Any] = json.loads(done.stdout)
+    result = CliRunner().invoke(cli.app, ["story", *arguments, "--json"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 
@@ -58,28 +58,28 @@ def test_show_lists_versions_and_spread(store: Store) -> None:
             ("b.example", second.reason),
         ]
         assert found["spread"]["sites"] == found["spread"]["at_first"] == len(found["spread"]["steps"])
-    shown = CliRunner().invoke(cli.app, ["story", "show", first.id])
-    assert shown.exit_code == 0
-    assert "[b]河湾镇新桥通车" in shown.stdout
-    assert f"{second.reason} " in shown.stdout
+    result = CliRunner().invoke(cli.app, ["story", "show", first.id])
+    assert result.exit_code == 0
+    assert "[b]河湾镇新桥通车" in result.stdout
+    assert f"{second.reason} " in result.stdout
     for version in story("show", first.id)["versions"]:
-        assert version["id"] in shown.stdout, "complete, to be copied"
-        assert version["url"] in shown.stdout
+        assert version["id"] in result.stdout, "complete, to be copied"
+        assert version["url"] in result.stdout
 
 
 def test_version_found_first_is_marked_if_not_the_original(store: Store) -> None:
     later, earlier = (store.add(article(host, hours=hours), now=NOW + timedelta(hours=3)) for host, hours in (("a", 2), ("b", 0)))
-    shown = CliRunner().invoke(cli.app, ["story", "show", later.story_id])
-    why = {line.split()[0]: line for line in shown.stdout.splitlines()[3:]}
-    assert "original" in why[earlier.id]
-    assert "found first" in why[later.id]
+    result = CliRunner().invoke(cli.app, ["story", "show", later.story_id])
+    lines = {line.split()[0]: line for line in result.stdout.splitlines()[3:]}
+    assert "original" in lines[earlier.id]
+    assert "found first" in lines[later.id]
 
 
 def test_unfold_and_fold(store: Store) -> None:
     first, second = (store.add(article(host), now=NOW) for host in "ab")
     assert first.story_id == second.story_id
-    alone = story("unfold", second.id)
-    assert [version["id"] for version in alone["versions"]] == [second.id]
+    unfolded = story("unfold", second.id)
+    assert [version["id"] for version in unfolded["versions"]] == [second.id]
     folded = story("fold", second.id, first.id)
     assert {version["id"] for version in folded["versions"]} == {first.id, second.id}
     assert {version["fold_reason"] for version in folded["versions"]} == {None, "by-hand"}
@@ -96,9 +96,9 @@ def test_correct_from_a_file_and_withdraw(store: Store, tmp_path: Path) -> None:
     printed = CliRunner().invoke(cli.app, ["story", "correct", added.id], catch_exceptions=False).output
     assert printed.strip() == TEXT
     (tmp_path / "text.txt").write_text(f"{printed}\n添一段。\n", "utf-8")
-    done = story("correct", added.id, "--title", "新标题", "--published", "", "--text", str(tmp_path / "text.txt"))
-    assert (done["title"], done["published"], done["revision"]) == ("新标题", None, 2)
-    assert done["text"].endswith("添一段。")
+    corrected = story("correct", added.id, "--title", "新标题", "--published", "", "--text", str(tmp_path / "text.txt"))
+    assert (corrected["title"], corrected["published"], corrected["revision"]) == ("新标题", None, 2)
+    assert corrected["text"].endswith("添一段。")
     assert story("show", added.id)["versions"][0]["corrected"] == ["title", "text", "published"]
     assert story("withdraw", added.id)["text"] == TEXT
     (tmp_path / "text.txt").write_text("⟦9⟧", "utf-8")

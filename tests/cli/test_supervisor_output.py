@@ -13,8 +13,8 @@ CRAWLED = {"stored": 1, "folded": 2, "known": 3, "failures": 0, "list_failures":
 
 
 def ended(kind: str, **facts: Any) -> list[str]:
-    given = {"job": "5f1c0a2b", "kind": kind, "spider": "", "status": 0, "result": "done", "outcome": [], "error": None}
-    return list(lines("ended", {**given, **facts}))
+    defaults = {"job": "5f1c0a2b", "kind": kind, "spider": "", "status": 0, "result": "done", "outcome": [], "error": None}
+    return list(lines("ended", {**defaults, **facts}))
 
 
 @pytest.mark.parametrize(

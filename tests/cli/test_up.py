@@ -30,20 +30,20 @@ def test_summary_counts_pages_and_list_pages_separately() -> None:
 @pytest.mark.slow
 def test_no_crawl_starts_if_the_port_is_in_use(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = run("up", "--port", str(port), cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"port {port} is in use" in done.stderr
-    assert "Traceback" not in done.stderr
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        result = run("up", "--port", str(port), cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"port {port} is in use" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_stopped_background_starts_no_crawl(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    background = Background(tmp_path / "sources.yaml", known := load(tmp_path / "sources.yaml"), 10.0)
+    background = Background(tmp_path / "sources.yaml", sources := load(tmp_path / "sources.yaml"), 10.0)
     background.stop()
     background.supervisor._run_iteration()  # as if the signal came just before a step
-    assert Records(known.jobs_folder).all() == []
+    assert Records(sources.jobs_folder).all() == []
 
 
 def test_hosts_of_enabled_sources_are_unique(tmp_path: Path) -> None:
@@ -72,16 +72,16 @@ def test_forbidden_address_is_not_a_missing_network(tmp_path: Path) -> None:
 def test_crawl_leaves_a_log_with_its_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'http://127.0.0.1:9/rss'}]\n", "utf-8")
-    background = Background(path, known := load(path), 10.0)
+    background = Background(path, sources := load(path), 10.0)
     background.start()
-    records = Records(known.jobs_folder)
+    records = Records(sources.jobs_folder)
     while not any(job.outcome for job in records.all()):
         time.sleep(0.05)
     background.stop()
     (job,) = records.all()
     assert (job.state, job.status, job.origin) == ("done", 0, "up")
     assert "Spider closed" in records.log_file(job.id).read_text("utf-8")
-    with closing(open_store(known.store)) as store:
+    with closing(open_store(sources.store)) as store:
         assert [job_of(run) for run in store.runs()] == [job.id]
     assert job.outcome[0]["list_failures"] == 1
     assert "failed: 1 list page" in capsys.readouterr().out

@@ -26,21 +26,21 @@ def sources(tmp_path: Path) -> Path:
     return file
 
 
-def run(sources: Path, *words: str, typed: str | None = None) -> Any:
-    done = runner.invoke(cli.app, [*words, "--sources", str(sources)], input=typed, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return json.loads(done.output) if "--json" in words else done.output
+def run(sources: Path, *words: str, stdin: str | None = None) -> Any:
+    result = runner.invoke(cli.app, [*words, "--sources", str(sources)], input=stdin, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output) if "--json" in words else result.output
 
 
 def test_people_are_added_changed_and_removed(sources: Path) -> None:
-    made = run(sources, "user", "add", "王编辑", "--role", "editor", "--json")
-    run(sources, "user", "add", "boss", "--role", "admin", "--ask", typed="correct horse battery\n")
+    added = run(sources, "user", "add", "王编辑", "--role", "editor", "--json")
+    run(sources, "user", "add", "boss", "--role", "admin", "--ask", stdin="correct horse battery\n")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
-        assert accounts.people.checked("王编辑", made["password"])
+        assert accounts.people.checked("王编辑", added["password"])
         assert accounts.people.checked("boss", "correct horse battery")
     assert [(row["name"], row["role"]) for row in run(sources, "user", "list", "--json")] == [("boss", "admin"), ("王编辑", "editor")]
-    again = run(sources, "user", "password", "王编辑", "--json")
-    assert again["password"] != made["password"]
+    reset = run(sources, "user", "password", "王编辑", "--json")
+    assert reset["password"] != added["password"]
     run(sources, "user", "role", "王编辑", "reader")
     run(sources, "user", "disable", "王编辑")
     assert "(locked out)" in run(sources, "user", "list")
@@ -51,20 +51,20 @@ def test_people_are_added_changed_and_removed(sources: Path) -> None:
         actions = [entry.action for entry in accounts.trail.entries()]
         log = str(accounts.trail.entries())
     assert actions == ["person.remove", "person.enable", "person.disable", "person.role", "person.password", "person.add", "person.add"]
-    assert again["password"] not in log
+    assert reset["password"] not in log
 
 
 def test_tokens_are_added_and_revoked(sources: Path) -> None:
     run(sources, "user", "add", "boss", "--role", "admin")
-    made = run(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
+    added = run(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
-        found = accounts.tokens.signed(made["token"], now=datetime.now(UTC))
+        found = accounts.tokens.signed(added["token"], now=datetime.now(UTC))
         assert found is not None
         assert found.rights == {Right.READ, Right.WATCH}
     [row] = run(sources, "token", "list", "--json")
     assert (row["for"], row["expires"], row["person"]) == ("prometheus", None, "boss")
-    assert made["token"] not in run(sources, "token", "list")
-    run(sources, "token", "revoke", made["id"])
+    assert added["token"] not in run(sources, "token", "list")
+    run(sources, "token", "revoke", added["id"])
     assert "no tokens" in run(sources, "token", "list")
 
 

@@ -42,11 +42,11 @@ LOOKS: dict[str, dict[str, Any]] = {
 def load(path: str) -> ModuleType:
     """Load a module of the tests by its path (the tests are no package)."""
     place = TESTS / path
-    spec = spec_from_file_location(f"e2e_{place.stem}", place)
-    assert spec
-    assert spec.loader
-    module = sys.modules[spec.name] = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    found = spec_from_file_location(f"e2e_{place.stem}", place)
+    assert found
+    assert found.loader
+    module = sys.modules[found.name] = module_from_spec(found)
+    found.loader.exec_module(module)
     return module
 
 
@@ -118,22 +118,22 @@ def portal(filled: Filled, folder: Path, *, albums: bool = False) -> Iterator[Si
 
 @pytest.fixture(scope="session")
 def site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with portal(filled, tmp_path_factory.mktemp("site")) as running:
-        yield running
+    with portal(filled, tmp_path_factory.mktemp("site")) as site:
+        yield site
 
 
 @pytest.fixture
 def own_site(filled: Filled, tmp_path: Path) -> Iterator[Site]:
     """A separate portal for a test that changes its data."""
-    with portal(filled, tmp_path) as running:
-        yield running
+    with portal(filled, tmp_path) as site:
+        yield site
 
 
 @pytest.fixture(scope="session")
 def album_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The shared portal with photo stories."""
-    with portal(filled, tmp_path_factory.mktemp("albums"), albums=True) as running:
-        yield running
+    with portal(filled, tmp_path_factory.mktemp("albums"), albums=True) as site:
+        yield site
 
 
 LINK = '<p><a href="https://a-new-site-with-a-long-name.example/news/2026/1.html">原文</a></p>'
@@ -201,9 +201,9 @@ def steered_site(tmp_path: Path) -> Iterator[Site]:
     with closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
         app = create_app(store, None, load_sources(file), accounts, now=lambda: now, follow_every=0, reread_every=0.2)
         with SERVING.serving(app) as address:
-            running = Site(address, {}, store, accounts)
-            running.file = file  # type: ignore[attr-defined]
-            yield running
+            site = Site(address, {}, store, accounts)
+            site.file = file  # type: ignore[attr-defined]
+            yield site
     store.close()
 
 
@@ -234,9 +234,9 @@ def full_site(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Itera
         settings = load_sources(folder / "sources.yaml")
         app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0, queues=queues)
         with SERVING.serving(app) as address:
-            running = Site(address, dict(ids), store, accounts)
-            running.app = app  # type: ignore[attr-defined]
-            yield running
+            site = Site(address, dict(ids), store, accounts)
+            site.app = app  # type: ignore[attr-defined]
+            yield site
 
 
 OPENED = ExitStack()
@@ -274,8 +274,8 @@ def browser(browser_closed: None, monkeypatch: pytest.MonkeyPatch) -> Browser:
     """The browser shared by consecutive browser tests. A click waits until the page that it opens is loaded."""
     from playwright.sync_api import Locator
 
-    def click_and_wait(locator: Locator, **kwargs: Any) -> None:
-        click(locator, **kwargs)
+    def click_and_wait(locator: Locator, **options: Any) -> None:
+        click(locator, **options)
         locator.page.wait_for_load_state("domcontentloaded")
 
     click = Locator.click
@@ -324,15 +324,15 @@ def violations() -> Any:
             page.add_init_script(axe)  # for all later pages of this tab: sending its 570 kB each time takes longer than running it
             page.evaluate(axe)
             found = page.evaluate(run_axe, [options, list(judged)])
-        wrong, looks = found
-        judged.update(() if wrong else looks)
-        return [(rule, elements) for rule, elements in wrong]
+        faults, appearances = found
+        judged.update(() if faults else appearances)
+        return [(rule, elements) for rule, elements in faults]
 
     return find
 
 
 @pytest.fixture(params=LOOKS.values(), ids=LOOKS)
-def look(request: pytest.FixtureRequest) -> dict[str, Any]:
+def appearance(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Browser options that cover each value of each choice once: a failure shows with one of them, whatever the others are."""
     return dict(request.param)
 

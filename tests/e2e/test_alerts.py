@@ -31,9 +31,9 @@ def receiver() -> Iterator[Any]:
     found = spec_from_file_location("e2e_receiver", Path(__file__).parents[1] / "services" / "alerts" / "conftest.py")
     assert found
     assert found.loader
-    made = sys.modules[found.name] = module_from_spec(found)
-    found.loader.exec_module(made)
-    with closing(made.Receiver()) as opened:
+    module = sys.modules[found.name] = module_from_spec(found)
+    found.loader.exec_module(module)
+    with closing(module.Receiver()) as opened:
         yield opened
 
 

@@ -31,11 +31,11 @@ def test_pages_fit_the_viewport(visit: Any, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("path", PAGES[:2])
 def test_advice_is_visible_on_phone_without_scrolling(visit: Any, path: str) -> None:
     page = visit(role="editor", **PHONE).go(path)
-    for told in page.locator("td.told").all():
-        box = told.bounding_box()
+    for cell in page.locator("td.told").all():
+        box = cell.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["viewport"]["width"]
     assert page.locator(".scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
-    named = page.locator("[data-named]").first
-    assert named.evaluate("cell => getComputedStyle(cell, '::before').content").strip('"').strip() == named.get_attribute("data-named")
+    label = page.locator("[data-named]").first
+    assert label.evaluate("cell => getComputedStyle(cell, '::before').content").strip('"').strip() == label.get_attribute("data-named")

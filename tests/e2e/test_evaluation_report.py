@@ -29,11 +29,11 @@ def test_report_fits_and_loads_nothing_else(browser: Any, tmp_path: Path, width:
     file = tmp_path / "report.html"
     file.write_text(sample_report(), encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page, asked, faults = context.new_page(), [], []
-    page.on("request", lambda request: asked.append(request.url))
+    page, requested, faults = context.new_page(), [], []
+    page.on("request", lambda request: requested.append(request.url))
     page.on("console", lambda message: faults.append(message.text))
     page.goto(file.as_uri())
-    assert asked == [file.as_uri()]
+    assert requested == [file.as_uri()]
     assert faults == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -90,11 +90,11 @@ def fill(site: Any) -> None:
     site.accounts.searches.save(person.id, "峡谷", "q=峡谷", now=now)
     store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
     store.hide([store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
-    placed = [Assignment(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]
-    assert store.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq())
+    assignments = [Assignment(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]
+    assert store.events.place(assignments, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq())
     lines = SiteKnowledge()
     lines.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
-    store.save_site_lines({"port.example": {url: packed(known) for url, known in lines.pages()}}, now=now, most=10)
+    store.save_site_lines({"port.example": {url: packed(page) for url, page in lines.pages()}}, now=now, most=10)
     config = site.app.state.portal.config
     Records(config.jobs_folder).save(Job("walk1", "rss", "done", started=now, ended=now))
     save_version(config.folder / "sources.yaml", b"portal: {title: before}\n")
@@ -110,12 +110,12 @@ def patterns(app: Any) -> dict[str, re.Pattern[str]]:
         for route in iter_route_contexts(app.routes)
         if route.path and "GET" in (getattr(route, "methods", None) or ()) and not NO_PAGES.fullmatch(route.path)
     }
-    return dict(sorted(found.items(), key=lambda one: "{" in one[0]))  # literal paths before parameters
+    return dict(sorted(found.items(), key=lambda item: "{" in item[0]))  # literal paths before parameters
 
 
-def pattern_of(address: str, known: dict[str, re.Pattern[str]]) -> str | None:
+def pattern_of(address: str, patterns: dict[str, re.Pattern[str]]) -> str | None:
     path = unquote(urlsplit(address).path)
-    return next((name for name, like in known.items() if like.fullmatch(path)), None)
+    return next((name for name, pattern in patterns.items() if pattern.fullmatch(path)), None)
 
 
 BEYOND = "document.documentElement.scrollWidth > innerWidth"
@@ -127,32 +127,32 @@ SEEN = f"""({{
 }})"""
 
 
-def wrong_with(page: Any, seen: dict[str, Any], violations: Any, path: str) -> list[object]:
-    wrong: list[object] = [(path, "runs over the edge")] if seen["beyond"] else []
-    if seen["headings"] != 1:
-        wrong.append((path, f"{seen['headings']} main headings"))
-    wrong += [(path, *violation) for violation in violations(page, leaving=True)]
-    return wrong + ([(path, "runs over the edge, unfolded")] if page.evaluate(BEYOND) else [])
+def wrong_with(page: Any, facts: dict[str, Any], violations: Any, path: str) -> list[object]:
+    faults: list[object] = [(path, "runs over the edge")] if facts["beyond"] else []
+    if facts["headings"] != 1:
+        faults.append((path, f"{facts['headings']} main headings"))
+    faults += [(path, *violation) for violation in violations(page, leaving=True)]
+    return faults + ([(path, "runs over the edge, unfolded")] if page.evaluate(BEYOND) else [])
 
 
-def test_linked_pages_are_accessible_and_have_own_titles(visit: Any, violations: Any, site: Any, look: dict[str, Any]) -> None:
-    known, visitor = patterns(site.app), visit("admin", **look)
-    waiting, walked, titles, wrong = [path.format(**site.ids) for path in BEGINNINGS], set[str](), dict[str, set[str]](), list[object]()
+def test_linked_pages_are_accessible_and_have_own_titles(visit: Any, violations: Any, site: Any, appearance: dict[str, Any]) -> None:
+    routes, visitor = patterns(site.app), visit("admin", **appearance)
+    waiting, visited, titles, faults = [path.format(**site.ids) for path in BEGINNINGS], set[str](), dict[str, set[str]](), list[object]()
     while waiting:
         path = waiting.pop(0)
-        name = pattern_of(path, known)
+        name = pattern_of(path, routes)
         kind = f"{name}?" if name and "?" in path else name
-        if kind is None or name is None or kind in walked:
+        if kind is None or name is None or kind in visited:
             continue
-        walked.add(kind)
+        visited.add(kind)
         page = visitor.go(path)
         assert "500" not in "".join(visitor.faults), path
-        seen = page.evaluate(SEEN)
-        if not seen["title"]:  # a file
+        facts = page.evaluate(SEEN)
+        if not facts["title"]:  # a file
             continue
-        titles.setdefault(seen["title"], set()).add(name)
-        waiting += sorted(set(seen["links"]))
-        wrong += wrong_with(page, seen, violations, path)
-    assert not wrong
+        titles.setdefault(facts["title"], set()).add(name)
+        waiting += sorted(set(facts["links"]))
+        faults += wrong_with(page, facts, violations, path)
+    assert not faults
     assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}, "pages with the same title"
-    assert set(known) - {kind.rstrip("?") for kind in walked} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"
+    assert set(routes) - {kind.rstrip("?") for kind in visited} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"

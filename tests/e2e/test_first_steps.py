@@ -18,12 +18,12 @@ WRONG, RIGHT = "海港新行线今晨开通", "海港新航线今晨开通"
 @pytest.fixture
 def site(steered_site: Any) -> Any:
     """Return a portal with a story whose title has a mistake."""
-    room = steered_site.newsroom
-    steered_site.accounts.people.add(NAME, PASSWORD, Role.EDITOR, now=room.NOW)
-    room.write(
+    newsroom = steered_site.newsroom
+    steered_site.accounts.people.add(NAME, PASSWORD, Role.EDITOR, now=newsroom.NOW)
+    newsroom.write(
         steered_site.store,
-        room.article(WRONG, "首班渡轮清晨六点离开三号码头。" * 12),
-        room.article("山城夜市开到凌晨", "灯火一直亮到江边。" * 12, ago=90),
+        newsroom.article(WRONG, "首班渡轮清晨六点离开三号码头。" * 12),
+        newsroom.article("山城夜市开到凌晨", "灯火一直亮到江边。" * 12, ago=90),
     )
     return steered_site
 
@@ -42,8 +42,8 @@ def test_newcomer_makes_topic_source_correction_and_alert(visit: Any, site: Any,
     add_a_source(page, site, web)
     correct_a_title(page, site)
     set_an_alert(page, site)
-    done = {entry.action.split(".")[0] for entry in site.accounts.trail.entries()}
-    assert {"topic", "source", "article", "alert"} <= done, done
+    actions = {entry.action.split(".")[0] for entry in site.accounts.trail.entries()}
+    assert {"topic", "source", "article", "alert"} <= actions, actions
 
 
 def make_a_topic(page: Any, site: Any, *, scripts: bool) -> None:

@@ -12,15 +12,15 @@ WIDTHS = {"phone": PHONE, "tablet": {"viewport": {"width": 768, "height": 900}},
 
 @pytest.mark.parametrize("options", [*WIDTHS.values(), {**PHONE, "java_script_enabled": False}], ids=[*WIDTHS, "no-script"])
 def test_account_menu_is_in_header_at_every_width(visit: Any, options: dict[str, Any]) -> None:
-    nobody = visit(**options).go("/")
-    nobody.get_by_role("banner").get_by_role("link", name="登录").click()
-    assert "/login" in nobody.url
+    anonymous = visit(**options).go("/")
+    anonymous.get_by_role("banner").get_by_role("link", name="登录").click()
+    assert "/login" in anonymous.url
     page = visit(role="editor", **options).go("/")
     menu = page.get_by_role("banner").get_by_role("navigation", name="我的账号")
     assert menu.is_hidden()
     page.locator(".who").click()
-    named = [one.inner_text() for one in menu.get_by_role("link").all()]
-    assert [*named, menu.get_by_role("button").inner_text()] == [
+    labels = [link.inner_text() for link in menu.get_by_role("link").all()]
+    assert [*labels, menu.get_by_role("button").inner_text()] == [
         *("收藏", "保存的搜索", "提醒", "阅读记录", "设置", "我的账号", "编辑台", "退出登录")
     ]
     menu.get_by_role("link", name="收藏").click()
@@ -36,7 +36,7 @@ def test_open_menu_is_accessible(visit: Any, violations: Any, options: dict[str,
     page.locator(".who").click()
     found = [(rule, nodes) for rule, nodes in violations(page) if rule != "target-size"]  # the menu covers what is below it
     assert found == []
-    heights = [one.bounding_box()["height"] for one in page.locator(".account li > a, .account button").all()]
+    heights = [node.bounding_box()["height"] for node in page.locator(".account li > a, .account button").all()]
     assert min(heights) >= 44
 
 
@@ -53,9 +53,9 @@ def test_menu_closes_by_escape_and_outside_click(visit: Any) -> None:
 def test_phone_has_bottom_bar(visit: Any) -> None:
     page = visit(role="reader", **PHONE).go("/latest")
     bar = page.get_by_role("navigation", name="主要页面")
-    assert [one.inner_text() for one in bar.get_by_role("link").all()] == ["首页", "最新", "搜索", "为你推荐", "收藏"]
+    assert [link.inner_text() for link in bar.get_by_role("link").all()] == ["首页", "最新", "搜索", "为你推荐", "收藏"]
     assert bar.locator("[aria-current]").inner_text() == "最新"
-    sizes = [one.bounding_box() for one in bar.get_by_role("link").all()]
+    sizes = [link.bounding_box() for link in bar.get_by_role("link").all()]
     assert all(size["height"] >= 44 and size["width"] >= 44 and size["y"] + size["height"] <= 844 for size in sizes), sizes
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     last = page.locator("footer .fine").bounding_box()

@@ -17,9 +17,9 @@ COPIES = """async () => (await Promise.all((await caches.keys()).map(async (name
 
 
 def wait_until(state: Callable[[], Any]) -> None:
-    end = time.monotonic() + DEADLINE
+    deadline = time.monotonic() + DEADLINE
     while not state():
-        assert time.monotonic() < end, "the state was not reached in time"
+        assert time.monotonic() < deadline, "the state was not reached in time"
         time.sleep(0.05)
 
 
@@ -33,7 +33,9 @@ def test_reading_and_marking_offline(browser: Browser, own_site: Any) -> None:
     context.add_cookies([own_site.session("reader")])
     page = context.new_page()
     newest = own_site.store.stories(StoryFilter(limit=2)).stories
-    bridge, other = (f"/story/{id}" for id in (own_site.ids["bridge"], next(one.id for one in newest if one.id != own_site.ids["bridge"])))
+    bridge, other = (
+        f"/story/{id}" for id in (own_site.ids["bridge"], next(story.id for story in newest if story.id != own_site.ids["bridge"]))
+    )
 
     def starred() -> set[str]:
         person = own_site.accounts.people.named("reader of the tests").id

@@ -147,32 +147,32 @@ TASKS: dict[str, tuple[Callable[[Phone], None], int]] = {
 @pytest.fixture
 def site(steered_site: Any) -> Any:
     """Return a portal with two stories about one event, the first of which is starred, and a failing source."""
-    room, store = steered_site.newsroom, steered_site.store
-    person = steered_site.accounts.people.add(NAME, PASSWORD, Role.ADMIN, now=room.NOW)
-    first, _ = room.write(
+    newsroom, store = steered_site.newsroom, steered_site.store
+    person = steered_site.accounts.people.add(NAME, PASSWORD, Role.ADMIN, now=newsroom.NOW)
+    first, _ = newsroom.write(
         store,
-        room.article(TITLE, TEXT, topics=("港口",), ago=90),
-        room.article(TWIN, OTHER, site="海港晚报", topics=("港口",), ago=30),
+        newsroom.article(TITLE, TEXT, topics=("港口",), ago=90),
+        newsroom.article(TWIN, OTHER, site="海港晚报", topics=("港口",), ago=30),
     )
-    steered_site.accounts.marks.star(person.id, store.article(first).story_id, True, now=room.NOW)
+    steered_site.accounts.marks.star(person.id, store.article(first).story_id, True, now=newsroom.NOW)
     (key,) = (source.key for source in load(steered_site.file).feeds if source.name != "老报")
     for number in range(4):
-        store.visits.add(Visit(key, room.NOW - timedelta(hours=4 - number), list_failed={"http-404": 1}))
+        store.visits.add(Visit(key, newsroom.NOW - timedelta(hours=4 - number), list_failed={"http-404": 1}))
     return steered_site
 
 
 @pytest.mark.slow
 def test_taps_match_the_guide(visit: Any, site: Any, web: MadeUpWeb) -> None:
     page = visit(service_workers="allow", **PHONE).page
-    phone, counted = Phone(page, site.address, web.manifest()["feeds"][0]["url"]), dict[str, int]()
-    for task, (do, _) in TASKS.items():
+    phone, taps = Phone(page, site.address, web.manifest()["feeds"][0]["url"]), dict[str, int]()
+    for task, (perform, _) in TASKS.items():
         page.goto(site.address)
         phone.taps = 0
-        do(phone)
-        counted[task] = phone.taps
-    assert counted == {task: taps for task, (_, taps) in TASKS.items()}
+        perform(phone)
+        taps[task] = phone.taps
+    assert taps == {task: taps for task, (_, taps) in TASKS.items()}
     written = load(site.file)
-    assert ([one.name for one in written.topics], [one.name for one in written.publish]) == (["港口", "航运"], ["文件夹"])
+    assert ([entry.name for entry in written.topics], [entry.name for entry in written.publish]) == (["港口", "航运"], ["文件夹"])
     assert written.topics[1].engines
     assert len(written.feeds) == 3
 

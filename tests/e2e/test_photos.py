@@ -38,15 +38,15 @@ def site(album_site: Any) -> Any:
 
 
 def until(true: Callable[[], bool], seconds: float = 600) -> None:
-    end = monotonic() + seconds
+    deadline = monotonic() + seconds
     while not true():
-        assert monotonic() < end, "the condition was not met in time"
+        assert monotonic() < deadline, "the condition was not met in time"
         sleep(0.05)
 
 
-def wait_for_condition(page: Any, what: str) -> None:
-    """Wait until ``what`` is true in the page (``wait_for_function`` needs ``eval``, which our policy forbids)."""
-    until(lambda: bool(page.evaluate(what)))
+def wait_for_condition(page: Any, condition: str) -> None:
+    """Wait until ``condition`` is true in the page (``wait_for_function`` needs ``eval``, which our policy forbids)."""
+    until(lambda: bool(page.evaluate(condition)))
 
 
 def wait_for_viewer(page: Any) -> None:
@@ -271,17 +271,17 @@ def test_reader_clears_and_disables_profile(visit: Any) -> None:
     visitor = visit(**READER)
     stop_clock(visitor.page)
     story = visitor.site.ids["album-bridge"]
-    look(visitor, story)
+    view_story(visitor, story)
     page = visitor.go("/profile")
     page.get_by_role("button", name="删除").first.click()
     page.wait_for_url("**/profile")
     assert seen_pictures(visitor) == {}
-    look(visitor, story)
+    view_story(visitor, story)
     page = visitor.go("/profile")
     page.get_by_role("button", name="全部清除").click()
     assert page.locator(".looked li").count() == 0
     assert [cookie["name"] for cookie in page.context.cookies()] == []
-    look(visitor, story)
+    view_story(visitor, story)
     page = visitor.go("/profile")
     page.get_by_role("button", name="关闭阅读记录").click()
     page.get_by_role("button", name="打开阅读记录").wait_for()
@@ -294,7 +294,7 @@ def test_reader_clears_and_disables_profile(visit: Any) -> None:
     assert sent == []
 
 
-def look(visitor: Any, story: str) -> None:
+def view_story(visitor: Any, story: str) -> None:
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
     look_at(page, 1)

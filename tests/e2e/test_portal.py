@@ -80,21 +80,21 @@ def test_keys_for_order_search_and_help(visit: Any) -> None:
 
 def test_search_completes_typed_text(visit: Any) -> None:
     page = visit().go("/")
-    shown = "[...document.querySelectorAll('#suggested option')].map((one) => one.value)"
-    assert "旅游" in page.evaluate(shown)  # topics before anything is typed
+    script = "[...document.querySelectorAll('#suggested option')].map((one) => one.value)"
+    assert "旅游" in page.evaluate(script)  # topics before anything is typed
     page.locator("[data-search]").press_sequentially("峡")
     page.locator("#suggested option[value='峡谷']").wait_for(state="attached")
-    assert all(one.startswith("峡") for one in page.evaluate(shown))
+    assert all(option.startswith("峡") for option in page.evaluate(script))
 
 
 def test_key_opens_original(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['bridge']}")
-    asked: list[str] = []
-    page.context.route(re.compile("^https://"), lambda route: (asked.append(route.request.url), route.fulfill(body="original"))[-1])
+    requested: list[str] = []
+    page.context.route(re.compile("^https://"), lambda route: (requested.append(route.request.url), route.fulfill(body="original"))[-1])
     page.keyboard.press("v")
     page.wait_for_url(re.compile("^https://"))
-    assert asked[0].endswith(".html")
+    assert requested[0].endswith(".html")
 
 
 def test_theme_is_remembered(visit: Any) -> None:

@@ -15,11 +15,13 @@ PHONE = {"width": 390, "height": 844}
 @pytest.fixture
 def site(own_site: Any) -> Any:
     """Return a portal with a story every six hours for two weeks, and ten about a storm in the last hours, in one event."""
-    room, store = own_site.newsroom, own_site.store
+    newsroom, store = own_site.newsroom, own_site.store
 
     def write(title: str, ago: int, number: int, *words: str) -> str:
-        made = room.article(title + invented(ago + number, 12), invented(ago + number), site=f"站点{number % 4}", ago=ago, keywords=words)
-        return str(room.write(store, made)[0])
+        article = newsroom.article(
+            title + invented(ago + number, 12), invented(ago + number), site=f"站点{number % 4}", ago=ago, keywords=words
+        )
+        return str(newsroom.write(store, article)[0])
 
     for number in range(4 * 14):
         write("天气预报", 1441 + 360 * number, number, "天气")
@@ -28,8 +30,8 @@ def site(own_site: Any) -> Any:
     return own_site
 
 
-def test_page_fits_and_is_accessible(visit: Any, violations: Any, look: dict[str, Any]) -> None:
-    page = visit(**look).go("/rising")
+def test_page_fits_and_is_accessible(visit: Any, violations: Any, appearance: dict[str, Any]) -> None:
+    page = visit(**appearance).go("/rising")
     assert page.locator("[data-rise]").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert violations(page) == []

@@ -51,13 +51,13 @@ def test_invalid_field_is_shown_fixed_and_change_undone(visit: Any, violations: 
     page.get_by_label("访问间隔（分钟）").fill("很久")
     page.get_by_role("button", name="保存").click()
     page.get_by_text("不是数字").wait_for()
-    wrong = page.get_by_label("访问间隔（分钟）")
-    assert wrong.is_visible(), "its group is expanded"
-    assert wrong.input_value() == "很久"
-    assert wrong.get_attribute("aria-invalid") == "true"
+    field = page.get_by_label("访问间隔（分钟）")
+    assert field.is_visible(), "its group is expanded"
+    assert field.input_value() == "很久"
+    assert field.get_attribute("aria-invalid") == "true"
     if not options:
         assert violations(page) == []
-    wrong.fill("45")
+    field.fill("45")
     page.get_by_role("button", name="保存").click()
     page.get_by_text("已保存“老报”").wait_for()
     assert load(site.file).feeds[0].interval == 45
@@ -111,9 +111,9 @@ def test_invalid_file_is_reported_and_fixed_on_desk(visit: Any, violations: Any,
     text = site.file.read_text("utf-8")
     site.file.write_text(text.replace("    url: https://old", "    uri: https://old"), "utf-8")
     page = visit("admin").go("/schedule")
-    end = monotonic() + 600
+    deadline = monotonic() + 600
     while not page.get_by_text("sources.yaml 有错误").count():  # the portal reloads the file periodically
-        assert monotonic() < end
+        assert monotonic() < deadline
         page.wait_for_timeout(100)
         page.reload()
     assert violations(page) == []

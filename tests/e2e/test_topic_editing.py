@@ -29,9 +29,9 @@ def site(steered_site: Any) -> Iterator[Any]:
 def finished(page: Any, *, scripts: bool) -> None:
     """Wait until the job on this page is done; without scripts the page must be reloaded."""
     page.locator(".job").wait_for()
-    end = monotonic() + 600
+    deadline = monotonic() + 600
     while not scripts and page.locator('.job[data-state="running"]').count():
-        assert monotonic() < end, "the job did not finish"
+        assert monotonic() < deadline, "the job did not finish"
         page.wait_for_timeout(500)
         page.reload()
     page.locator('.job[data-state="done"]').wait_for(timeout=600_000)

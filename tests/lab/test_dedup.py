@@ -16,8 +16,8 @@ TEXT = "青河市图书馆新馆昨天上午向读者开放。新馆建在老城
 OTHER = "沿海三县今年的海带丰收了。渔民们天不亮就出海，把一串串海带从绳子上割下来，运到码头边的晒场，外地客商早早来订了货。"
 
 
-def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
-    result = CliRunner().invoke(app, list(arguments), input=given)
+def run(*arguments: str, stdin: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
+    result = CliRunner().invoke(app, list(arguments), input=stdin)
     lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     return result.exit_code, lines, result.output
 
@@ -31,7 +31,7 @@ ROWS = [row("1", TEXT, 8), row("2", OTHER, 9), row("3", "本报讯：" + TEXT, 1
 
 
 def jsonl(rows: list[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in rows)
+    return b"".join(json.dumps(item, ensure_ascii=False).encode() + b"\n" for item in rows)
 
 
 @pytest.mark.parametrize("way", ["file", "standard input", "out"])
@@ -39,7 +39,7 @@ def test_every_document_has_output_line(way: str, tmp_path: Path) -> None:
     file, out = tmp_path / "docs.jsonl", tmp_path / "out.jsonl"
     file.write_bytes(b"\xef\xbb\xbf" + jsonl(ROWS))
     arguments = {"file": [str(file)], "standard input": ["-"], "out": [str(file), "--out", str(out)]}[way]
-    code, lines, _ = run("dedup", *arguments, given=file.read_bytes())
+    code, lines, _ = run("dedup", *arguments, stdin=file.read_bytes())
     if way == "out":
         assert lines == []
         lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
@@ -64,16 +64,16 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_invalid_line_yields_error_and_run_continues(line: bytes) -> None:
-    code, lines, _ = run("dedup", "-", given=line + b"\n\n" + jsonl(ROWS))
+    code, lines, _ = run("dedup", "-", stdin=line + b"\n\n" + jsonl(ROWS))
     assert code == 0
     assert BAD[line] in lines[0]["error"]
-    assert [one["duplicate_of"] for one in lines] == [None, None, None, "1"]
+    assert [answer["duplicate_of"] for answer in lines] == [None, None, None, "1"]
 
 
 def test_only_id_is_required() -> None:
-    code, lines, _ = run("dedup", "-", given=b'{"id": "a"}\n{"id": "b", "title": null, "published": "2024-03-01"}\n')
+    code, lines, _ = run("dedup", "-", stdin=b'{"id": "a"}\n{"id": "b", "title": null, "published": "2024-03-01"}\n')
     assert code == 0
-    assert [one["duplicate_of"] for one in lines] == [None, None]
+    assert [answer["duplicate_of"] for answer in lines] == [None, None]
 
 
 def test_missing_file_and_unknown_algorithm_are_reported(tmp_path: Path) -> None:
@@ -108,12 +108,12 @@ def test_missing_and_invalid_gold_is_reported(tmp_path: Path) -> None:
     code, _, output = run("evaluate", "dedup", str(tmp_path))
     assert code == 1
     assert f"{tmp_path}: there is neither docs.jsonl nor docs.jsonl.gz in it" in output
-    for bad, said in (
+    for content, message in (
         (b"{}\n", "docs.jsonl:1: a line must be an object with id, title"),
         (b"\n[1\n", ":2: it is not JSON"),
         (b"\xd6\xd0", "UTF-8"),
     ):
-        (tmp_path / "docs.jsonl").write_bytes(bad)
+        (tmp_path / "docs.jsonl").write_bytes(content)
         code, _, output = run("evaluate", "dedup", str(tmp_path))
-        assert (code, said in output) == (1, True), output
+        assert (code, message in output) == (1, True), output
     assert run("evaluate", "dedup", str(tmp_path), "-a", "nonsense")[0] == 2

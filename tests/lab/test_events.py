@@ -30,15 +30,15 @@ def lines_of(rows: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
-    result = CliRunner().invoke(app, list(arguments), input=given)
+def run(*arguments: str, stdin: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
+    result = CliRunner().invoke(app, list(arguments), input=stdin)
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")], result.output
 
 
 def test_documents_have_event_and_deciding_words() -> None:
-    code, answers, _ = run("events", "-", given=lines_of(ROWS))
+    code, answers, _ = run("events", "-", stdin=lines_of(ROWS))
     assert code == 0
-    assert [(one["id"], one["event"]) for one in answers] == [("1", "1"), ("2", "2"), ("3", "1")]
+    assert [(answer["id"], answer["event"]) for answer in answers] == [("1", "1"), ("2", "2"), ("3", "1")]
     assert {"灯笼", "作坊"} & set(answers[2]["words"])
 
 
@@ -47,7 +47,7 @@ def test_invalid_line_yields_error_and_run_continues(tmp_path: Path) -> None:
     file.write_bytes(b"{\n[1]\n\n" + lines_of(ROWS[:1]))
     code, answers, _ = run("events", str(file))
     assert code == 0
-    assert ["error" in one for one in answers] == [True, True, False]
+    assert ["error" in answer for answer in answers] == [True, True, False]
     assert answers[0]["error"].startswith("line 1")
     assert run("events", str(tmp_path / "none"))[0] == 1
 

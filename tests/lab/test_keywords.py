@@ -18,8 +18,8 @@ from newsportal_lab.keywords import _ranks, textrank, tfidf
 BRIDGE = {"id": "b", "title": "青溪大桥通车", "text": "青溪大桥昨天通车。大桥长三公里。"}
 
 
-def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
-    result = CliRunner().invoke(app, ["keywords", *arguments], input=given)
+def run(*arguments: str, stdin: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
+    result = CliRunner().invoke(app, ["keywords", *arguments], input=stdin)
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")], result.output
 
 
@@ -35,7 +35,7 @@ def test_every_document_has_line_even_if_invalid() -> None:
         b"[" * 100_000,
         b"{}",
     ]
-    code, answers, _ = run("-", "--limit", "2", given=b"\n".join(lines))
+    code, answers, _ = run("-", "--limit", "2", stdin=b"\n".join(lines))
     assert code == 0
     assert [answer["id"] for answer in answers] == ["b", 3, 4, 5, 6, 7, 8, 9]
     assert ["error" in answer for answer in answers] == [False, True, True, True, False, True, True, True]
@@ -55,12 +55,12 @@ def test_plain_text_input_and_output_file(tmp_path: Path) -> None:
 def test_algorithm_option() -> None:
     line = json.dumps(BRIDGE, ensure_ascii=False).encode()
     for name in ("tfidf", "textrank"):
-        code, answers, _ = run("-", "--algorithm", name, given=line)
+        code, answers, _ = run("-", "--algorithm", name, stdin=line)
         assert code == 0
         assert "大桥" in {word["word"] for word in answers[0]["keywords"]}
-    code, _, said = run("-", "--algorithm", "magic", given=line)
+    code, _, output = run("-", "--algorithm", "magic", stdin=line)
     assert code == 2
-    assert "tfidf" in said
+    assert "tfidf" in output
 
 
 def test_missing_file_is_reported(tmp_path: Path) -> None:

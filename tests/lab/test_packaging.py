@@ -20,8 +20,8 @@ def test_every_file_is_packaged_in_wheel(package: str) -> None:
     missing = []
     for file in files:
         name = file.relative_to(ROOT / package).as_posix()
-        listed = any(fnmatch(name, pattern.replace("**/*", "*")) for pattern in SETUPTOOLS["package-data"][package])
-        if not listed and not (file.suffix == ".py" and file.parent.relative_to(ROOT).as_posix() in packages):
+        matched = any(fnmatch(name, pattern.replace("**/*", "*")) for pattern in SETUPTOOLS["package-data"][package])
+        if not matched and not (file.suffix == ".py" and file.parent.relative_to(ROOT).as_posix() in packages):
             missing.append(name)
     assert files
     assert missing == []

@@ -17,9 +17,9 @@ FIXTURES = Path(__file__).parents[1] / "extractors" / "lists" / "engines" / "fix
 
 
 def run(*arguments: str | Path) -> list[dict[str, Any]]:
-    done = CliRunner().invoke(app, ["results", *map(str, arguments)])
-    assert done.exit_code == 0, done.output
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    result = CliRunner().invoke(app, ["results", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def test_result_page_of_engine() -> None:
@@ -63,6 +63,6 @@ def test_engine_detection_and_output_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["--engine", "altavista", "x.html"], ["/nowhere/at/all"]])
 def test_invalid_arguments_are_reported(arguments: list[str]) -> None:
-    done = CliRunner().invoke(app, ["results", *arguments])
-    assert done.exit_code != 0
-    assert "altavista" in done.output or "no such file" in done.output
+    result = CliRunner().invoke(app, ["results", *arguments])
+    assert result.exit_code != 0
+    assert "altavista" in result.output or "no such file" in result.output

@@ -17,8 +17,8 @@ ROWS = [
 
 
 def run(file: Path, *words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["evaluate", "summaries", str(file), *words])
-    return done.exit_code, done.output
+    result = CliRunner().invoke(app, ["evaluate", "summaries", str(file), *words])
+    return result.exit_code, result.output
 
 
 def write_documents(folder: Path, rows: list[tuple[str, str, str, str]]) -> Path:

@@ -44,8 +44,8 @@ def test_saved_templates_are_used_by_next_run(library: Path, tmp_path: Path) -> 
         json.loads, run_newsportal("extract", str(tmp_path / "more"), "-a", "url_tree", "--library", str(library)).stdout.splitlines()
     )
     assert row["text"] == sentence("c")
-    (alone,) = map(json.loads, run_newsportal("extract", str(tmp_path / "more"), "-a", "url_tree").stdout.splitlines())
-    assert str(alone["error"]).startswith("waits-for-sibling")
+    (unaided,) = map(json.loads, run_newsportal("extract", str(tmp_path / "more"), "-a", "url_tree").stdout.splitlines())
+    assert str(unaided["error"]).startswith("waits-for-sibling")
 
 
 def test_list_and_show_commands(library: Path) -> None:
@@ -56,15 +56,15 @@ def test_list_and_show_commands(library: Path) -> None:
     )
     assert (row["content_tags"], row["structure"], row["content"], row["pages"]) == ("body div", "body(div)", [1], 2)
     assert "gangwan.example" in run_newsportal("templates", "list", str(library)).stdout
-    shown = run_newsportal("templates", "show", str(library), "gangwan.example").stdout
-    assert "body(div)" in shown
-    assert "\x1b[31m" not in shown
+    output = run_newsportal("templates", "show", str(library), "gangwan.example").stdout
+    assert "body(div)" in output
+    assert "\x1b[31m" not in output
 
 
 def test_forget_command(library: Path) -> None:
     before = library.stat().st_mode
-    done = run_newsportal("templates", "forget", str(library), "gangwan.example", "--directory", "/news")
-    assert "1 template of gangwan.example/news forgotten" in done.stdout
+    result = run_newsportal("templates", "forget", str(library), "gangwan.example", "--directory", "/news")
+    assert "1 template of gangwan.example/news forgotten" in result.stdout
     assert run_newsportal("templates", "list", str(library), "--json").stdout == ""
     assert library.stat().st_mode == before
     assert stat.S_IMODE(before) == READABLE
@@ -83,12 +83,12 @@ def test_waiting_pages_are_reported(tmp_path: Path) -> None:
     save_pages(tmp_path / "pages", "a")
     library = str(tmp_path / "library.json")
     assert run_newsportal("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", library).exit_code == 0
-    shown = run_newsportal("templates", "show", library, "gangwan.example")
-    assert shown.exit_code == 2
-    assert "1 page" in shown.output
-    assert "sibling" in shown.output
-    done = run_newsportal("templates", "forget", library, "gangwan.example")
-    assert done.stdout == "0 templates of gangwan.example forgotten, and 1 page that waited\n"
+    result = run_newsportal("templates", "show", library, "gangwan.example")
+    assert result.exit_code == 2
+    assert "1 page" in result.output
+    assert "sibling" in result.output
+    forgotten = run_newsportal("templates", "forget", library, "gangwan.example")
+    assert forgotten.stdout == "0 templates of gangwan.example forgotten, and 1 page that waited\n"
 
 
 def test_site_knowledge_of_best_is_not_a_template_library(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_usage_errors_are_reported(tmp_path: Path) -> None:
     for file in ("nowhere.json", "other.json"):
         assert isinstance(run_newsportal("templates", "list", str(tmp_path / file)).exception, LibraryError)
     save_pages(tmp_path / "pages", "a")
-    kept = run_newsportal("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
-    assert kept.exit_code == 2
-    assert "saves nothing" in kept.output
+    refused = run_newsportal("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
+    assert refused.exit_code == 2
+    assert "saves nothing" in refused.output
 
 
 def test_failed_write_leaves_library_unchanged(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:

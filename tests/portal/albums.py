@@ -26,12 +26,12 @@ SCENES = (
 )
 
 
-def album(title: str, pictures: str, count: int, **said: object) -> Gallery:
+def album(title: str, pictures: str, count: int, **fields: object) -> Gallery:
     """Return a photo story of ``count`` images. ``ago`` is in minutes before NOW."""
     chance = Random(title)
     name = content_id(title)
-    ago = timedelta(minutes=float(str(said.pop("ago", 90))))
-    site = str(said.pop("site", "光影网"))
+    age = timedelta(minutes=float(str(fields.pop("ago", 90))))
+    site = str(fields.pop("site", "光影网"))
     url = f"https://{content_id(site)[:6]}.example/photo/{name}.html"
     images = []
     for place in range(count):
@@ -43,18 +43,18 @@ def album(title: str, pictures: str, count: int, **said: object) -> Gallery:
         identity=url,
         title=title,
         link=Link(url=url, source=f"gallery:{site}"),
-        fetched=NOW - ago / 2,
+        fetched=NOW - age / 2,
         images=tuple(images),
-        published=NOW - ago,
+        published=NOW - age,
         site=site,
         language="zh",
-        **{"complete": True, "total": 1, "text": f"{title}。这组图记录了{count}个瞬间。", **said},  # type: ignore[arg-type]
+        **{"complete": True, "total": 1, "text": f"{title}。这组图记录了{count}个瞬间。", **fields},  # type: ignore[arg-type]
     )
 
 
 def fill(store: Store, pictures: str = "https://pictures.example") -> dict[str, str]:
     """Save photo stories in ``store``; return ids by name. ``bridge`` has nine images, ``broken`` lacks pages, ``plain`` lacks sizes."""
-    made = {
+    galleries = {
         "bridge": album("云岭峡谷步行观景桥开放首日", pictures, 9, topics=("旅游",), category="旅游", author="本报记者 江一帆", ago=30),
         "broken": album(
             "北地草原的转场季", pictures, 4, topics=("旅游",), complete=False, total=9, missing=(5, 6, 7, 9), failure="timeout", later=True
@@ -73,7 +73,7 @@ def fill(store: Store, pictures: str = "https://pictures.example") -> dict[str, 
     }
     for place in range(40):
         title = f"{PLACES[place % len(PLACES)]}{('一日', '四季', '的人们', '旧影')[place // len(PLACES) % 4]}：镜头里的第{place + 1}站"
-        made[f"more-{place}"] = album(
+        galleries[f"more-{place}"] = album(
             title, pictures, 3 + place % 11, ago=120 + 45 * place, site=("光影网", "南江画报", "海港图片社")[place % 3]
         )
-    return {name: store.galleries.save(gallery, now=gallery.published or NOW).id for name, gallery in made.items()}
+    return {name: store.galleries.save(gallery, now=gallery.published or NOW).id for name, gallery in galleries.items()}

@@ -110,7 +110,7 @@ class Filled:
     ids: dict[str, str]
 
 
-def made_once(folder: Path, fill: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+def fill_once(folder: Path, fill: Callable[[Path], dict[str, str]]) -> dict[str, str]:
     """Return the ids of what ``fill`` wrote into ``folder``: the first process of the run fills it, the others wait."""
     with folder.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -131,7 +131,7 @@ def filled(run_folder: Path) -> Filled:
         return ids
 
     folder = run_folder / "portal-filled"
-    ids = made_once(folder, fill)
+    ids = fill_once(folder, fill)
     return Filled(folder / "store.db", folder / "index.db", ids)
 
 
@@ -176,20 +176,20 @@ def stocked(run_folder: Path) -> tuple[Path, dict[str, str]]:
     """File of a store with articles and photo stories, and their ids by short names; to be copied, not opened."""
 
     def fill(folder: Path) -> dict[str, str]:
-        with closing(empty_store(folder / "shelf.db")) as store:
+        with closing(empty_store(folder / "own_store.db")) as store:
             return {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
 
     folder = run_folder / "portal-stocked"
-    ids = made_once(folder, fill)
-    return folder / "shelf.db", ids
+    ids = fill_once(folder, fill)
+    return folder / "own_store.db", ids
 
 
 @pytest.fixture
-def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
-    """A private copy of the stocked store; ``made`` holds its ids."""
+def own_store(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
+    """A private copy of the stocked store; ``ids`` holds its ids."""
     file, ids = stocked
     opened = open_store(f"sqlite:///{copy(file, tmp_path)}")
-    opened.made = ids  # type: ignore[attr-defined]
+    opened.ids = ids  # type: ignore[attr-defined]
     yield opened
     opened.close()
 

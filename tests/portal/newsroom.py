@@ -19,27 +19,27 @@ NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 
 def settings(**more: object) -> Sources:
     """Return settings without a file: three topics, no source, nothing on disk."""
-    known = {
+    values = {
         "portal": {"title": "江畔新闻"}, "topics": [{"name": name, "engines": []} for name in ("旅游", "人工智能", "新能源汽车")],
         "store": "sqlite://", "alerts": {"enabled": False, "disk_free": 0.001},  # independent of the free space of the test machine
     }  # fmt: skip
-    return Sources.model_validate(known | more)
+    return Sources.model_validate(values | more)
 
 
-def article(title: str, text: str, **said: object) -> Article:
+def article(title: str, text: str, **fields: object) -> Article:
     """Return an article as the pipelines pass it to a store. ``ago`` is in minutes before NOW."""
-    ago = timedelta(minutes=float(str(said.pop("ago", 60))))
-    site = str(said.get("site", "晨光网"))
-    url = str(said.pop("url", f"https://{content_id(site)[:6]}.example/{content_id(title + text)}.html"))
-    source = str(said.pop("source", f"feed:{site}"))
-    values = {"site": site, "published": NOW - ago, "language": "zh", "topics": (), **said}
-    return Article(url=url, link=Link(url=url, source=source), fetched=NOW - ago / 2, identity=url, title=title, text=text, **values)  # type: ignore[arg-type]
+    age = timedelta(minutes=float(str(fields.pop("ago", 60))))
+    site = str(fields.get("site", "晨光网"))
+    url = str(fields.pop("url", f"https://{content_id(site)[:6]}.example/{content_id(title + text)}.html"))
+    source = str(fields.pop("source", f"feed:{site}"))
+    values = {"site": site, "published": NOW - age, "language": "zh", "topics": (), **fields}
+    return Article(url=url, link=Link(url=url, source=source), fetched=NOW - age / 2, identity=url, title=title, text=text, **values)  # type: ignore[arg-type]
 
 
-def write(store: Store, *articles: Article, same: str | None = None) -> list[str]:
-    """Store ``articles`` (as one story, if a fold key ``same`` is given) and return their ids."""
-    keys = [FoldKey(same, "同题")] if same else []
-    return [store.add(one, keys, now=one.published or NOW).id for one in articles]
+def write(store: Store, *articles: Article, fold_key: str | None = None) -> list[str]:
+    """Store ``articles`` (as one story, if a fold key ``fold_key`` is given) and return their ids."""
+    keys = [FoldKey(fold_key, "同题")] if fold_key else []
+    return [store.add(article, keys, now=article.published or NOW).id for article in articles]
 
 
 BRIDGE = """本报讯 历时四年建设，横跨云岭峡谷的步行观景桥今天上午正式开放。清晨六点，第一批游客在薄雾中走上桥面，两侧的杜鹃正值盛花期。
@@ -80,17 +80,19 @@ def fill(store: Store, picture: str = "https://pictures.example") -> dict[str, s
         ),
     )
     reposts = [article(bridge.title or "", BRIDGE, site=site, ago=120 - 20 * place) for place, site in enumerate(OTHER_SITES[:4])]
-    ids = write(store, bridge, *reposts, same="bridge")
-    made = {"bridge": ids[0], "repost": ids[1]}
-    for place, told in enumerate(STORIES):
-        title, text, ago = told["title"], told["text"], told["ago"]
-        said = {"site": told["site"], "topics": tuple(told["topics"]), "category": told["category"], "ago": ago}
+    ids = write(store, bridge, *reposts, fold_key="bridge")
+    by_name = {"bridge": ids[0], "repost": ids[1]}
+    for place, story in enumerate(STORIES):
+        title, text, minutes = story["title"], story["text"], story["ago"]
+        fields = {"site": story["site"], "topics": tuple(story["topics"]), "category": story["category"], "ago": minutes}
         images = (Image(f"{picture}/{place}.svg", None, 960, 600),) if place % 3 != 1 else ()
-        first = article(title, text, images=images, language="en" if title.isascii() else "zh", **said)
-        more = [article(title, text + "（转载）", site=other, ago=ago - 5 - i) for i, other in enumerate(OTHER_SITES[: told["others"]])]
-        made[title[:4]] = write(store, first, *more, same=f"story-{place}")[0]
+        first = article(title, text, images=images, language="en" if title.isascii() else "zh", **fields)
+        more = [
+            article(title, text + "（转载）", site=other, ago=minutes - 5 - i) for i, other in enumerate(OTHER_SITES[: story["others"]])
+        ]
+        by_name[title[:4]] = write(store, first, *more, fold_key=f"story-{place}")[0]
     store.save_run(run())
-    return made
+    return by_name
 
 
 def run() -> Run:

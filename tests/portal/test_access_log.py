@@ -27,7 +27,7 @@ def lines(tmp_path: Path) -> Iterator[Lines]:
     handler = logs.install("json", file)
     access_log.enable(handler)
 
-    def of(id: str, *, more_than: int = 0) -> list[dict[str, Any]]:
+    def wait_for_lines(id: str, *, more_than: int = 0) -> list[dict[str, Any]]:
         until = time.monotonic() + 600
         while time.monotonic() < until:
             found = [row for row in map(json.loads, file.read_text("utf-8").splitlines()) if row.get("request") == id]
@@ -36,7 +36,7 @@ def lines(tmp_path: Path) -> Iterator[Lines]:
             time.sleep(0.01)
         raise AssertionError(f"no line of request {id}: {file.read_text('utf-8')}")
 
-    yield of
+    yield wait_for_lines
     access_log.log.removeHandler(handler)
     access_log.log.propagate = True
     access_log.log.setLevel(logging.NOTSET)
@@ -54,7 +54,7 @@ def test_every_answer_has_a_unique_request_id(client: httpx.Client, path: str) -
 def test_request_is_logged_without_its_query(client: httpx.Client, lines: Lines) -> None:
     answer = client.get("/search?q=秘密", headers={"accept-encoding": "identity"})
     refused = client.get("/%E6%B2%A1%0A", headers={"host": "stranger.example"})
-    (first,), (second,) = (lines(one.headers["x-request-id"]) for one in (answer, refused))
+    (first,), (second,) = (lines(response.headers["x-request-id"]) for response in (answer, refused))
     assert (first["method"], first["url"], first["status"], first["client"]) == ("GET", "/search", 200, "127.0.0.1")
     assert (first["level"], first["bytes"]) == ("INFO", len(answer.content))
     assert 0 < first["seconds"] < 600
@@ -75,11 +75,11 @@ def test_errors_are_logged_with_request_id(
 
     monkeypatch.setattr("newsportal.portal.context.Portal.tally", broken)
     failure: Exception = StoreUnavailable("it is away")
-    away = client.get("/?size=7")
+    unavailable = client.get("/?size=7")
     failure = RuntimeError("broken")
     crash = client.get("/?size=8")
-    assert (away.status_code, crash.status_code) == (503, 500)
-    assert "it is away" in lines(away.headers["x-request-id"])[0]["text"]
+    assert (unavailable.status_code, crash.status_code) == (503, 500)
+    assert "it is away" in lines(unavailable.headers["x-request-id"])[0]["text"]
     traces = [row.get("trace", "") for row in lines(crash.headers["x-request-id"], more_than=1)]
     server.setLevel(logging.CRITICAL)
     assert any("RuntimeError: broken" in trace for trace in traces)

@@ -39,12 +39,12 @@ def settings() -> Sources:
 
 @pytest.fixture(scope="module")
 def editor(serve: Any, store: Store, index: Any, settings: Sources) -> httpx.Client:
-    made: httpx.Client = serve(store, index, settings, role="editor")
-    return made
+    client: httpx.Client = serve(store, index, settings, role="editor")
+    return client
 
 
-def create_alert(client: httpx.Client, **said: str) -> str:
-    answer = client.post("/alerts/new", data=HOOK | said)
+def create_alert(client: httpx.Client, **fields: str) -> str:
+    answer = client.post("/alerts/new", data=HOOK | fields)
     assert answer.status_code == 303, answer.text
     return answer.headers["location"].rpartition("/")[2]
 
@@ -57,7 +57,7 @@ def test_created_alert_is_shown_without_secret(editor: httpx.Client) -> None:
     assert re.search(r'name="hours"[^>]*value="8, 18"|value="8, 18"[^>]*name="hours"', page)
     assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
     accounts = editor.accounts  # type: ignore[attr-defined]
-    (entry,) = [one for one in accounts.trail.entries(limit=50) if one.action == "alert.make" and one.thing == id]
+    (entry,) = [entry for entry in accounts.trail.entries(limit=50) if entry.action == "alert.make" and entry.thing == id]
     assert "geheim" not in str(entry)
 
 
@@ -80,8 +80,8 @@ def test_preview_saves_nothing(editor: httpx.Client) -> None:
 def test_empty_secret_keeps_stored_secret(editor: httpx.Client) -> None:
     id = create_alert(editor)
     assert editor.post(f"/alerts/{id}", data=HOOK | {"url": "", "name": "新名字"}).status_code == 303
-    kept = editor.accounts.alerts.alert(id)  # type: ignore[attr-defined]
-    assert (kept.name, kept.fields["url"]) == ("新名字", HOOK["url"])
+    alert = editor.accounts.alerts.alert(id)  # type: ignore[attr-defined]
+    assert (alert.name, alert.fields["url"]) == ("新名字", HOOK["url"])
 
 
 def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> None:
@@ -93,13 +93,13 @@ def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> No
     assert re.search(r'value="briefing" checked', page)
     assert 'value="8, 18"' in page
     assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
-    wrong = editor.post("/alerts/new", data=HOOK | {"about": "briefing", "briefing": "无", "hours": ""})
-    assert wrong.status_code == 422
-    assert "alert-briefing-fault" in wrong.text
-    assert "alert-hours-fault" in wrong.text
+    invalid = editor.post("/alerts/new", data=HOOK | {"about": "briefing", "briefing": "无", "hours": ""})
+    assert invalid.status_code == 422
+    assert "alert-briefing-fault" in invalid.text
+    assert "alert-hours-fault" in invalid.text
     assert "/alerts/new?about=briefing" in editor.get("/briefing").text
     data = editor.get("/api/v1/alerts").json()
-    assert [(one["about"], one["of"], one["digest"]) for one in data if one["id"] == id] == [("briefing", "旅游", [8, 18])]
+    assert [(alert["about"], alert["of"], alert["digest"]) for alert in data if alert["id"] == id] == [("briefing", "旅游", [8, 18])]
 
 
 def test_alert_is_paused_resumed_and_deleted(editor: httpx.Client) -> None:
@@ -161,9 +161,9 @@ def test_rising_alert_has_hours_and_preview(editor: httpx.Client) -> None:
     assert "<option selected>旅游</option>" in page.partition('name="rising"')[2]
     assert "过去 30 天本会发送的消息" in page
     assert f'href="/alerts/{id}?preview=yes#preview"' in page
-    shown = editor.get(f"/alerts/{id}?preview=yes").text.partition('id="preview"')[2]
-    assert "没有" in shown or "条消息" in shown
-    assert "显示预览" not in shown
+    preview = editor.get(f"/alerts/{id}?preview=yes").text.partition('id="preview"')[2]
+    assert "没有" in preview or "条消息" in preview
+    assert "显示预览" not in preview
     assert editor.post("/alerts/new", data=HOOK | {"about": "rising", "rising": "无", "hours": ""}).status_code == 422
 
 
@@ -199,26 +199,26 @@ def test_readers_may_not_subscribe_to_operations(serve: Any, store: Store, index
     assert create_alert(reader)
 
 
-def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
-    newsroom_now = max(article.first_seen for article in shelf.all_articles()) + timedelta(days=1)
+def test_changed_alert_settings_apply_at_once(own_store: Store) -> None:
+    newsroom_now = max(article.first_seen for article in own_store.all_articles()) + timedelta(days=1)
     with closing(open_accounts("sqlite://")) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=newsroom_now)
         fields = {"url": "http://127.0.0.1:9/", "secret": ""}
-        accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, shelf.last_seq()))
+        accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, own_store.last_seq()))
         disabled = {"enabled": False}
-        state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": disabled})})
-        made = sender_thread(state)
+        state = State({"portal": portal_with(own_store, accounts, newsroom_now, {"alerts": disabled})})
+        sender = sender_thread(state)
         accounts.alerts.insert([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
-        made.run_step()
-        assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled
-        state.portal = portal_with(shelf, accounts, newsroom_now, {})
-        made.run_step()
+        sender.run_step()
+        assert [message.state for message in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled
+        state.portal = portal_with(own_store, accounts, newsroom_now, {})
+        sender.run_step()
         assert accounts.alerts.messages("a1")[0].state in ("failed", "withdrawn")
-        made.stop()
+        sender.stop()
 
 
-def portal_with(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
-    return Portal(store, None, Sources.model_validate(said), accounts, lambda: now)
+def portal_with(store: Store, accounts: Accounts, now: datetime, settings: dict[str, Any]) -> Portal:
+    return Portal(store, None, Sources.model_validate(settings), accounts, lambda: now)
 
 
 def test_push_without_extra_names_the_remedy(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_mail_without_server_names_the_remedy(editor: httpx.Client) -> None:
 
 
 def test_anonymous_is_redirected_to_login(serve: Any, store: Store, index: Any, settings: Sources) -> None:
-    nobody: httpx.Client = serve(store, index, settings)
-    assert nobody.get("/alerts").headers["location"].startswith("/login")
-    assert nobody.post("/alerts/new", data=HOOK, headers={"origin": str(nobody.base_url)}).status_code in (303, 401)
-    assert nobody.accounts.alerts.all() == []  # type: ignore[attr-defined]
+    anonymous: httpx.Client = serve(store, index, settings)
+    assert anonymous.get("/alerts").headers["location"].startswith("/login")
+    assert anonymous.post("/alerts/new", data=HOOK, headers={"origin": str(anonymous.base_url)}).status_code in (303, 401)
+    assert anonymous.accounts.alerts.all() == []  # type: ignore[attr-defined]

@@ -19,44 +19,46 @@ ALERT = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url
 
 @pytest.fixture(scope="module")
 def daily(store: Store, ids: dict[str, str]) -> Iterator[DailySums]:
-    with closing(DailySums("sqlite://", ZoneInfo("Asia/Shanghai"))) as made:
-        made.follow(store)
-        yield made
+    with closing(DailySums("sqlite://", ZoneInfo("Asia/Shanghai"))) as sums:
+        sums.follow(store)
+        yield sums
 
 
 @pytest.fixture(scope="module")
 def editor(serve: Any, store: Store, index: Any, daily: DailySums) -> httpx.Client:
     settings = Sources.model_validate({"topics": [{"name": "旅游", "engines": ["bing_news"]}], "alerts": {"enabled": False}})
-    made: httpx.Client = serve(store, index, settings, role="editor", daily=daily)
-    return made
+    client: httpx.Client = serve(store, index, settings, role="editor", daily=daily)
+    return client
 
 
 def test_alert_lifecycle(editor: httpx.Client) -> None:
-    made = editor.post("/api/v1/alerts", json=ALERT)
-    assert made.status_code == 201, made.text
-    id = made.json()["id"]
-    assert made.json()["name"] == "旅游"
+    created = editor.post("/api/v1/alerts", json=ALERT)
+    assert created.status_code == 201, created.text
+    id = created.json()["id"]
+    assert created.json()["name"] == "旅游"
     changed = editor.put(f"/api/v1/alerts/{id}", json=ALERT | {"fields": {}, "digest": [], "name": "快讯"})
     assert changed.json()["digest"] == []
     assert editor.accounts.alerts.alert(id).fields["url"] == ALERT["fields"]["url"]  # type: ignore[attr-defined,index]
     planned = editor.get(f"/api/v1/alerts/{id}/preview").json()
-    assert any("云岭峡谷步行观景桥今日开放，首日八千张门票全部约满" in one["stories"] for one in planned)
+    assert any("云岭峡谷步行观景桥今日开放，首日八千张门票全部约满" in message["stories"] for message in planned)
     assert editor.get(f"/api/v1/alerts/{id}/messages").json() == []
     assert editor.post(f"/api/v1/alerts/{id}/off", json={}).json()["enabled"] is False
     assert editor.post(f"/api/v1/alerts/{id}/again", json={}).json() == {"waiting": 0}
     assert editor.post("/api/v1/alerts/none/again", json={}).status_code == 404
     assert editor.post(f"/api/v1/alerts/{id}/resume", json={}).json()["enabled"]
-    everything = "".join(editor.get(path).text for path in ("/api/v1/alerts", f"/api/v1/alerts/{id}/messages")) + made.text + changed.text
+    everything = (
+        "".join(editor.get(path).text for path in ("/api/v1/alerts", f"/api/v1/alerts/{id}/messages")) + created.text + changed.text
+    )
     assert "geheim" not in everything
     assert editor.request("DELETE", f"/api/v1/alerts/{id}", json={}).status_code == 204
     assert editor.get("/api/v1/alerts").json() == []
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"of": "没有"}, {"channel": "pigeon"}, {"digest": [25]}, {"per_hour": 0}, {"quiet": [1, 99]}, {"channel": "apprise"}]
+    "invalid", [{"of": "没有"}, {"channel": "pigeon"}, {"digest": [25]}, {"per_hour": 0}, {"quiet": [1, 99]}, {"channel": "apprise"}]
 )
-def test_invalid_alert_is_refused(editor: httpx.Client, wrong: dict[str, Any]) -> None:
-    answer = editor.post("/api/v1/alerts", json=ALERT | wrong)
+def test_invalid_alert_is_refused(editor: httpx.Client, invalid: dict[str, Any]) -> None:
+    answer = editor.post("/api/v1/alerts", json=ALERT | invalid)
     assert answer.status_code == 422
     assert answer.json()["error"]["code"] == "not-valid"
     assert "geheim" not in answer.text
@@ -64,18 +66,18 @@ def test_invalid_alert_is_refused(editor: httpx.Client, wrong: dict[str, Any]) -
 
 def test_monitor_figures(editor: httpx.Client, store: Store) -> None:
     days = editor.get("/api/v1/monitor/days?days=365").json()
-    assert sum(one["articles"] for one in days) == store.tally().articles
+    assert sum(day["articles"] for day in days) == store.tally().articles
     assert editor.get("/api/v1/monitor/top?kind=topic&days=365").json()[0]["name"] == "旅游"
     assert editor.get("/api/v1/monitor/days?kind=topic&name=旅游&days=365").status_code == 200
-    assert any(one["source"] == "engine:baidu_news" for one in editor.get("/api/v1/monitor/crawled").json())
+    assert any(row["source"] == "engine:baidu_news" for row in editor.get("/api/v1/monitor/crawled").json())
     assert editor.get("/api/v1/monitor/failures").json()
     assert editor.get("/api/v1/monitor/machine").json()["memory"] > 0
     assert editor.get("/api/v1/monitor/top?kind=nothing").status_code == 422
 
 
 def test_required_rights(serve: Any, store: Store, index: Any) -> None:
-    nobody, reader = serve(store, index), serve(store, index, role="reader")
+    anonymous, reader = serve(store, index), serve(store, index, role="reader")
     for path in ("/api/v1/alerts", "/api/v1/monitor/days", "/api/v1/monitor/machine"):
-        assert nobody.get(path).status_code == 401
+        assert anonymous.get(path).status_code == 401
     assert reader.get("/api/v1/alerts").status_code == 200
     assert reader.get("/api/v1/monitor/machine").status_code == 403

@@ -20,15 +20,15 @@ GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 
 
 @pytest.mark.slow
-def test_example_hides_matching_articles(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
-    editor = serve(shelf, role="editor")
-    person = next(one for one in editor.accounts.people.all() if one.role == "editor")
+def test_example_hides_matching_articles(serve: Any, own_store: Store, newsroom: ModuleType) -> None:
+    editor = serve(own_store, role="editor")
+    person = next(person for person in editor.accounts.people.all() if person.role == "editor")
     _, secret = editor.accounts.tokens.add(person, "example", [Right.EDIT, Right.READ], now=newsroom.NOW)
-    story = next(iter(shelf.stories(StoryFilter(topic="旅游")).stories))
-    shelf.correct(story.head.id, {"title": "转发抽奖"}, by="editor", now=story.last_seen)
+    story = next(iter(own_store.stories(StoryFilter(topic="旅游")).stories))
+    own_store.correct(story.head.id, {"title": "转发抽奖"}, by="editor", now=story.last_seen)
     (program,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     adapted = program.replace("http://127.0.0.1:8000/", str(editor.base_url).rstrip("/") + "/")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", adapted],
         env={**os.environ, "NEWSPORTAL_TOKEN": secret},
         capture_output=True,
@@ -36,8 +36,8 @@ def test_example_hides_matching_articles(serve: Any, shelf: Store, newsroom: Mod
         timeout=600,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "no corpus 'categories'" in done.stdout
-    hidden = shelf.article(story.head.id)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "no corpus 'categories'" in result.stdout
+    hidden = own_store.article(story.head.id)
     assert hidden is not None
     assert hidden.hidden_reason == "抽奖"

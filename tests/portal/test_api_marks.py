@@ -15,14 +15,14 @@ API = "/api/v1"
 
 @pytest.fixture
 def reader(serve, fresh: Store, newsroom: ModuleType) -> httpx.Client:
-    made = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n, topics=("旅游",)))[0] for n in range(1, 6)]
+    ids = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n, topics=("旅游",)))[0] for n in range(1, 6)]
     client: httpx.Client = serve(fresh, role="reader")
-    client.made = made  # type: ignore[attr-defined]
+    client.ids = ids  # type: ignore[attr-defined]
     return client
 
 
 def test_marks_are_set_and_returned(reader: httpx.Client) -> None:
-    one, two, *_ = reader.made  # type: ignore[attr-defined]
+    one, two, *_ = reader.ids  # type: ignore[attr-defined]
     assert reader.put(f"{API}/marks/{one}", json={"starred": True}).json() == {
         "story_id": one,
         "title": "第1号",
@@ -36,7 +36,7 @@ def test_marks_are_set_and_returned(reader: httpx.Client) -> None:
 
 
 def test_starred_stories_are_paged_and_limited(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    for story in reader.made:  # type: ignore[attr-defined]
+    for story in reader.ids:  # type: ignore[attr-defined]
         reader.put(f"{API}/marks/{story}", json={"starred": True})
     seen, cursor = [], None
     while True:
@@ -45,7 +45,7 @@ def test_starred_stories_are_paged_and_limited(reader: httpx.Client, monkeypatch
         cursor = page["next"]
         if cursor is None:
             break
-    assert sorted(seen) == sorted(reader.made)  # type: ignore[attr-defined]
+    assert sorted(seen) == sorted(reader.ids)  # type: ignore[attr-defined]
     assert reader.get(f"{API}/starred?cursor=x").status_code == 400
     monkeypatch.setattr(marks, "MAX_STARRED", 5)
     reader.put(f"{API}/marks/{seen[0]}", json={"starred": True})
@@ -56,7 +56,7 @@ def test_starred_stories_are_paged_and_limited(reader: httpx.Client, monkeypatch
 
 
 def test_mark_all_read_and_undo(reader: httpx.Client) -> None:
-    params = {"story": reader.made}  # type: ignore[attr-defined]
+    params = {"story": reader.ids}  # type: ignore[attr-defined]
     assert reader.post(f"{API}/marks/all-read", json={"topic": "旅游"}).status_code == 204
     assert all(mark["read"] for mark in reader.get(f"{API}/marks", params=params).json())
     assert reader.post(f"{API}/marks/all-read/undo", json={"topic": "旅游"}).status_code == 204
@@ -65,13 +65,13 @@ def test_mark_all_read_and_undo(reader: httpx.Client) -> None:
 
 
 def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
-    made = reader.post(f"{API}/searches", json={"name": "峡谷", "asked": "q=峡谷&topic=旅游&page=7&x=y"})
-    assert made.status_code == 201
-    assert made.json()["asked"] == "q=%E5%B3%A1%E8%B0%B7&topic=%E6%97%85%E6%B8%B8"
-    place = f"{API}/searches/{made.json()['id']}"
+    created = reader.post(f"{API}/searches", json={"name": "峡谷", "asked": "q=峡谷&topic=旅游&page=7&x=y"})
+    assert created.status_code == 201
+    assert created.json()["asked"] == "q=%E5%B3%A1%E8%B0%B7&topic=%E6%97%85%E6%B8%B8"
+    place = f"{API}/searches/{created.json()['id']}"
     assert reader.patch(place, json={"name": "新名"}).json()["name"] == "新名"
     assert reader.patch(place, json={"name": "\u200b "}).status_code == 400
-    assert [one["name"] for one in reader.get(f"{API}/searches").json()] == ["新名"]
+    assert [search["name"] for search in reader.get(f"{API}/searches").json()] == ["新名"]
     assert reader.post(f"{API}/searches", json={"name": "空", "asked": "q="}).status_code == 400
     reader.headers["content-type"] = "application/json"  # every change declares its content type
     assert reader.delete(place).status_code == 204

@@ -26,13 +26,13 @@ def items(client: httpx.Client, path: str, **parameters: Any) -> list[Any]:
 
 def test_stories_are_paged_and_filtered(client: httpx.Client, ids: dict[str, str]) -> None:
     every = items(client, "/api/v1/stories", limit=2)
-    assert [one["id"] for one in every] == [one["id"] for one in items(client, "/api/v1/stories", limit=200)]
-    assert len({one["id"] for one in every}) == len(every) == client.get("/api/v1/tally").json()["stories"]
+    assert [item["id"] for item in every] == [item["id"] for item in items(client, "/api/v1/stories", limit=200)]
+    assert len({item["id"] for item in every}) == len(every) == client.get("/api/v1/tally").json()["stories"]
     travel = items(client, "/api/v1/stories", topic="旅游")
     assert 0 < len(travel) < len(every)
-    assert all("旅游" in one["head"]["topics"] or one["versions"] > 1 for one in travel)
+    assert all("旅游" in item["head"]["topics"] or item["versions"] > 1 for item in travel)
     hottest = items(client, "/api/v1/stories", order="hottest", limit=3)
-    assert [one["heat"] for one in hottest] == sorted((one["heat"] for one in hottest), reverse=True)
+    assert [item["heat"] for item in hottest] == sorted((item["heat"] for item in hottest), reverse=True)
     assert client.get("/api/v1/stories", params={"until": "2001-01-01T00:00:00Z"}).json() == {"items": [], "next": None}
 
 
@@ -40,7 +40,7 @@ def test_story_lists_versions_and_article_has_text(client: httpx.Client, ids: di
     story = client.get(f"/api/v1/stories/{ids['bridge']}").json()
     found = store.story(ids["bridge"])
     assert found is not None
-    assert [one["id"] for one in story["articles"]] == [version.id for version in found.versions]
+    assert [article["id"] for article in story["articles"]] == [version.id for version in found.versions]
     assert story["head"]["text"] == found.head.text
     assert "text" not in story["articles"][1]
     article = client.get(f"/api/v1/articles/{story['articles'][1]['id']}").json()
@@ -57,7 +57,7 @@ def test_search_has_facets_and_pages(client: httpx.Client) -> None:
 
 
 def test_topics_are_those_of_the_settings(client: httpx.Client) -> None:
-    assert "旅游" in [one["name"] for one in client.get("/api/v1/topics").json()]
+    assert "旅游" in [topic["name"] for topic in client.get("/api/v1/topics").json()]
 
 
 def test_runs_and_suggestions_require_an_editor(editor: httpx.Client, newsroom: ModuleType) -> None:
@@ -70,8 +70,8 @@ def test_runs_and_suggestions_require_an_editor(editor: httpx.Client, newsroom: 
 def test_etag_match_returns_304(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/api/v1/stories/{ids['bridge']}"
     tag = client.get(path).headers["etag"]
-    again = client.get(path, headers={"if-none-match": f'"other", W/{tag}'})
-    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    repeated = client.get(path, headers={"if-none-match": f'"other", W/{tag}'})
+    assert (repeated.status_code, repeated.content, repeated.headers["etag"]) == (304, b"", tag)
     assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
 
 
@@ -99,7 +99,7 @@ def test_errors_have_one_form(client: httpx.Client, path: str, status: int, code
     assert (answer.status_code, data["code"]) == (status, code)
     assert data["message"].endswith(".")
     assert set(data) <= {"code", "message", "remedy", "problems"}
-    assert all(one["where"].startswith("query.") for one in data.get("problems", []))
+    assert all(problem["where"].startswith("query.") for problem in data.get("problems", []))
     assert client.post("/api/v1/topics", json={}, headers={"origin": str(client.base_url)}).json()["error"]["code"] == "method-not-allowed"
 
 

@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def made(serve: Any, path: Path) -> Iterator[Any]:
+def connect(serve: Any, path: Path) -> Iterator[Any]:
     store = empty_store(path.parent / "store.db")
 
     def start(role: str | None = "editor") -> httpx.Client:
@@ -45,10 +45,10 @@ def made(serve: Any, path: Path) -> Iterator[Any]:
     store.close()
 
 
-def test_source_is_created_changed_disabled_and_deleted(made: Any, path: Path) -> None:
-    client = made()
-    done = client.post("sources", json={"kind": "feeds", "values": {"name": "丙报", "url": "https://c.example/feed"}})
-    assert (done.status_code, done.json()["key"]) == (201, "feed:丙报")
+def test_source_is_created_changed_disabled_and_deleted(connect: Any, path: Path) -> None:
+    client = connect()
+    created = client.post("sources", json={"kind": "feeds", "values": {"name": "丙报", "url": "https://c.example/feed"}})
+    assert (created.status_code, created.json()["key"]) == (201, "feed:丙报")
     seen = client.get("sources/feed:丙报").json()["seen"]
     assert client.patch("sources/feed:丙报", json={"values": {"interval": 30, "topics": None}, "seen": seen}).json()["changed"]
     assert load(path).feeds[2].interval == 30
@@ -64,8 +64,8 @@ def test_source_is_created_changed_disabled_and_deleted(made: Any, path: Path) -
     assert "# 第一个" in path.read_text("utf-8")
 
 
-def test_concurrent_writes_report_their_own_result(made: Any, path: Path) -> None:
-    client = made()
+def test_concurrent_writes_report_their_own_result(connect: Any, path: Path) -> None:
+    client = connect()
     names = [f"报{number}" for number in range(12)]
 
     def add(name: str) -> dict[str, Any]:
@@ -81,8 +81,8 @@ def test_concurrent_writes_report_their_own_result(made: Any, path: Path) -> Non
     assert {source.name for source in load(path).feeds if source.interval == 45} == set(names)
 
 
-def test_answers_do_not_reveal_file_paths(made: Any, path: Path) -> None:
-    client = made()
+def test_answers_do_not_reveal_file_paths(connect: Any, path: Path) -> None:
+    client = connect()
     calls = [
         client.put("sources/feed:甲报/enabled", json={"enabled": False}),
         client.post("sources/many", json={"keys": ["feed:乙报"], "do": "disable"}),
@@ -93,12 +93,12 @@ def test_answers_do_not_reveal_file_paths(made: Any, path: Path) -> None:
     (path.parent / ".sources.yaml.lock").unlink()
     (path.parent / ".sources.yaml.lock").mkdir()
     calls.append(client.put("sources/feed:甲报/enabled", json={"enabled": True}))
-    assert [one.status_code for one in calls] == [200, 200, 200, 409, 200, 503]
-    assert [one.text for one in calls if str(path.parent) in one.text] == []
+    assert [answer.status_code for answer in calls] == [200, 200, 200, 409, 200, 503]
+    assert [answer.text for answer in calls if str(path.parent) in answer.text] == []
 
 
-def test_invalid_sources_are_refused_with_all_errors(made: Any, path: Path) -> None:
-    client = made()
+def test_invalid_sources_are_refused_with_all_errors(connect: Any, path: Path) -> None:
+    client = connect()
     answer = client.post("sources", json={"kind": "feeds", "values": {"name": "甲报", "url": "no", "colour": 1}})
     assert answer.status_code == 422
     data = answer.json()["error"]
@@ -110,8 +110,8 @@ def test_invalid_sources_are_refused_with_all_errors(made: Any, path: Path) -> N
     assert path.read_text("utf-8") == TEXT
 
 
-def test_lists_of_sources_and_schedule(made: Any) -> None:
-    client = made()
+def test_lists_of_sources_and_schedule(connect: Any) -> None:
+    client = connect()
     page = client.get("sources?limit=1").json()
     (row,) = page["items"]
     assert row["state"] == "new"
@@ -119,12 +119,12 @@ def test_lists_of_sources_and_schedule(made: Any) -> None:
     assert {row["key"], other["key"]} == {"feed:甲报", "feed:乙报"}
     assert "geheim" not in client.get("sources").text
     assert client.get("sources?cursor=nonsense").status_code == 400
-    assert [one["key"] for one in client.get("sources?q=乙").json()["items"]] == ["feed:乙报"]
-    assert {one["why"] for one in client.get("schedule").json()["items"]} == {"never visited"}
+    assert [item["key"] for item in client.get("sources?q=乙").json()["items"]] == ["feed:乙报"]
+    assert {item["why"] for item in client.get("schedule").json()["items"]} == {"never visited"}
 
 
-def test_visit_is_requested(made: Any) -> None:
-    client = made()
+def test_visit_is_requested(connect: Any) -> None:
+    client = connect()
     client.store.save_source_state(SourceState("feed:甲报"))
     answer = client.post("sources/feed:甲报/visit", json={})
     assert answer.status_code == 202
@@ -133,24 +133,24 @@ def test_visit_is_requested(made: Any) -> None:
     assert client.post("sources/feed:甲报/visit", json={}).json()["error"]["code"] == "switched-off"
 
 
-@pytest.mark.parametrize("asked", ["test", "propose"])
-def test_background_check_is_private_to_its_user(made: Any, asked: str) -> None:
-    client = made()
-    address, sent = ("sources/feed:乙报/test", {}) if asked == "test" else ("sources/propose", {"addresses": ["10.0.0.1"]})
-    begun = client.post(address, json=sent)
-    assert begun.status_code == 202
-    address = f"looks/{begun.json()['id']}"
-    end = time.monotonic() + 600
-    while not (found := client.get(address).json())["done"] and time.monotonic() < end:
+@pytest.mark.parametrize("check", ["test", "propose"])
+def test_background_check_is_private_to_its_user(connect: Any, check: str) -> None:
+    client = connect()
+    address, sent = ("sources/feed:乙报/test", {}) if check == "test" else ("sources/propose", {"addresses": ["10.0.0.1"]})
+    started = client.post(address, json=sent)
+    assert started.status_code == 202
+    address = f"looks/{started.json()['id']}"
+    deadline = time.monotonic() + 600
+    while not (found := client.get(address).json())["done"] and time.monotonic() < deadline:
         time.sleep(0.05)
     assert "private" in str(found), "refused by the egress guard"
     assert found["error"] is None
-    assert made().get(address).status_code == 404
+    assert connect().get(address).status_code == 404
 
 
 @pytest.mark.parametrize(("role", "status"), [(None, 401), ("reader", 403)])
-def test_readers_have_no_access(made: Any, path: Path, role: str | None, status: int) -> None:
-    client = made(role)
+def test_readers_have_no_access(connect: Any, path: Path, role: str | None, status: int) -> None:
+    client = connect(role)
     client.headers["origin"] = str(client.base_url.join("/"))
     for address in ("sources", "sources/feed:甲报", "schedule", "looks/x"):
         assert client.get(address).status_code == status, address

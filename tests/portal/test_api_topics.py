@@ -52,14 +52,14 @@ def test_topics_are_read_previewed_and_changed(editor: httpx.Client, tmp_path: P
     assert (stale.status_code, stale.json()["error"]["code"]) == (409, "conflict")
     assert editor.put("topics/settings/新", json={"name": "新"}).status_code == 200
     assert editor.put("topics/settings/无", json={"name": "别的"}).status_code == 404
-    wrong = editor.put("topics/settings/新", json={"name": "a/b", "engines": ["none"]})
-    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "not-valid")
+    invalid = editor.put("topics/settings/新", json={"name": "a/b", "engines": ["none"]})
+    assert (invalid.status_code, invalid.json()["error"]["code"]) == (422, "not-valid")
     assert editor.post("topics/settings/新/move", json={"to": "up"}).json() == ["新", "出行"]
     assert editor.post("topics/settings/无/move", json={"to": "up"}).status_code == 404
     assert editor.post("topics/settings/新/move", json={"to": "left"}).status_code == 422
     assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 204
     assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 404
-    assert [one.name for one in load(tmp_path / "sources.yaml").topics] == ["出行"]
+    assert [topic.name for topic in load(tmp_path / "sources.yaml").topics] == ["出行"]
 
 
 def test_corpora_are_imported_labelled_and_exported(editor: httpx.Client, store: Store) -> None:
@@ -69,10 +69,10 @@ def test_corpora_are_imported_labelled_and_exported(editor: httpx.Client, store:
     sent = {"content": lines.encode(), "headers": {"content-type": "application/x-ndjson"}}
     assert editor.post("corpora/新闻/documents", **sent).json()["added"] == 4
     assert editor.post("corpora/新闻/documents", **sent).json()["same"] == 4
-    wrong = editor.post("corpora/新闻/documents", content=b"{broken\n{}\n", headers={"content-type": "application/x-ndjson"})
-    assert wrong.status_code == 422
-    assert "Line 1: not valid JSON" in wrong.json()["error"]["message"]
-    assert "Line 2: label must be" in wrong.json()["error"]["message"]
+    invalid = editor.post("corpora/新闻/documents", content=b"{broken\n{}\n", headers={"content-type": "application/x-ndjson"})
+    assert invalid.status_code == 422
+    assert "Line 1: not valid JSON" in invalid.json()["error"]["message"]
+    assert "Line 2: label must be" in invalid.json()["error"]["message"]
     (corpus,) = editor.get("corpora").json()
     assert (corpus["name"], corpus["documents"], corpus["labels"]) == ("新闻", 4, 2)
     rows = [json.loads(line) for line in editor.get("corpora/新闻/documents").text.splitlines()]
@@ -88,15 +88,15 @@ def test_corpora_are_imported_labelled_and_exported(editor: httpx.Client, store:
 @pytest.mark.slow
 def test_model_is_trained_inspected_and_used(editor: httpx.Client, store: Store) -> None:
     words = {"体育": "主场前锋后卫球迷", "财经": "股市央行基金利率"}
-    made = [(label, f"{text}的消息" * 8 + str(number)) for label, text in words.items() for number in range(30)]
-    lines = "\n".join(json.dumps({"text": text, "label": label}) for label, text in made)
+    documents = [(label, f"{text}的消息" * 8 + str(number)) for label, text in words.items() for number in range(30)]
+    lines = "\n".join(json.dumps({"text": text, "label": label}) for label, text in documents)
     editor.post("corpora/新闻/documents", content=lines.encode(), headers={"content-type": "application/x-ndjson"})
     assert editor.post("models/新闻/train", json={"algorithm": "none"}).status_code == 422
-    begun = editor.post("models/新闻/train", json={"algorithm": "chi_cosine"})
-    assert begun.status_code == 202
+    started = editor.post("models/新闻/train", json={"algorithm": "chi_cosine"})
+    assert started.status_code == 202
     assert editor.post("models/新闻/train", json={}).json()["error"]["code"] == "busy"
     until = time.monotonic() + 600
-    while (job := editor.get(f"jobs/{begun.json()['id']}").json())["state"] == "running" and time.monotonic() < until:
+    while (job := editor.get(f"jobs/{started.json()['id']}").json())["state"] == "running" and time.monotonic() < until:
         time.sleep(0.2)
     assert (job["state"], job["failure"]) == ("done", None)
     (version,) = editor.get("models/新闻").json()
@@ -104,23 +104,23 @@ def test_model_is_trained_inspected_and_used(editor: httpx.Client, store: Store)
     assert version["report"]["labels"]
     assert editor.post("models/新闻/1/use", json={}).status_code == 204
     assert editor.post("models/新闻/7/use", json={}).status_code == 404
-    assert [(one["label"], one["documents"]) for one in editor.get("corpora/新闻/labels").json()] == [("体育", 30), ("财经", 30)]
-    seen = editor.get("models/新闻/1/mistakes").json()
-    assert seen["looked"] == version["held_out"]
-    assert seen["wrong"] >= len(seen["shown"])
-    assert all(one["true"] != one["given"] for one in seen["shown"])
+    assert [(label["label"], label["documents"]) for label in editor.get("corpora/新闻/labels").json()] == [("体育", 30), ("财经", 30)]
+    mistakes = editor.get("models/新闻/1/mistakes").json()
+    assert mistakes["looked"] == version["held_out"]
+    assert mistakes["wrong"] >= len(mistakes["shown"])
+    assert all(mistake["true"] != mistake["given"] for mistake in mistakes["shown"])
     data = editor.get("models/新闻/1/words", params={"label": "体育", "limit": 5}).json()
     assert data[0]["weight"] >= data[-1]["weight"] > 0
     assert editor.get("models/新闻/1/words", params={"label": "无"}).json()["error"]["code"] == "no-label"
     for path in ("models/新闻/7/mistakes", "models/无/1/words?label=x", "corpora/无/labels"):
         assert editor.get(path).status_code == 404, path
-    assert [one["kind"] for one in editor.get("jobs").json()] == ["train"]
+    assert [job["kind"] for job in editor.get("jobs").json()] == ["train"]
     assert editor.post("models/新闻/back", json={}).json()["error"]["code"] == "nothing-before"
     assert editor.delete("models/新闻/1").json()["error"]["code"] == "in-use"
     assert editor.delete("models/新闻/7").status_code == 404
     store.corpora.save_model("新闻", b"another", algorithm="linear", facts={}, now=datetime(2026, 5, 3, tzinfo=UTC))
     assert editor.delete("models/新闻/2").status_code == 204
-    assert [one["version"] for one in editor.get("models/新闻").json()] == [1]
+    assert [version["version"] for version in editor.get("models/新闻").json()] == [1]
     assert editor.get("jobs/none").status_code == 404
 
 
@@ -135,7 +135,7 @@ def test_api_requires_an_editor(serve: Callable[..., httpx.Client], store: Store
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "kind"), [("models/retrain", "retrain"), ("corpora/gather", "gather")])
 def test_long_work_runs_in_a_job(editor: httpx.Client, path: str, kind: str) -> None:
-    begun = editor.post(path, json={})
-    assert (begun.status_code, begun.json()["kind"]) == (202, kind)
-    editor.delete(f"jobs/{begun.json()['id']}")
-    assert [one["id"] for one in editor.get("jobs").json()] == [begun.json()["id"]]
+    started = editor.post(path, json={})
+    assert (started.status_code, started.json()["kind"]) == (202, kind)
+    editor.delete(f"jobs/{started.json()['id']}")
+    assert [job["id"] for job in editor.get("jobs").json()] == [started.json()["id"]]

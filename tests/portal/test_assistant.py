@@ -21,9 +21,9 @@ SUMMARY = "大桥垮塌，<script>alert(1)</script>两人受伤。"
 
 @pytest.fixture
 def endpoint() -> Iterator[ModelEndpoint]:
-    with model_endpoint() as made:
-        made.says(SUMMARY)
-        yield made
+    with model_endpoint() as endpoint:
+        endpoint.says(SUMMARY)
+        yield endpoint
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def store(newsroom: ModuleType) -> Iterator[Store]:
         first = newsroom.article("大桥垮塌", "青河大桥16日晚垮塌，两人受伤。" * 3, site="青河网")
         second = newsroom.article("Bridge rebuilt", "The bridge over the Qing will be rebuilt. " * 3, site="Herald", language="en", ago=30)
         ids = newsroom.write(opened, first) + newsroom.write(opened, second)
-        placed = [Assignment(id, "bridge", 0.5, ("青河",)) for id in ids]
-        assert opened.events.place(placed, {"bridge": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
-        opened.made = ids  # type: ignore[attr-defined]
+        assignments = [Assignment(id, "bridge", 0.5, ("青河",)) for id in ids]
+        assert opened.events.place(assignments, {"bridge": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
+        opened.ids = ids  # type: ignore[attr-defined]
         yield opened
 
 
@@ -44,8 +44,8 @@ def start(serve: Any, store: Store, newsroom: ModuleType, endpoint: ModelEndpoin
     def client(role: str | None = "reader", **uses: bool) -> httpx.Client:
         settings = endpoint.settings
         settings["assistant"]["uses"] = uses
-        found: httpx.Client = serve(store, None, newsroom.settings(**settings), role=role)
-        return found
+        client: httpx.Client = serve(store, None, newsroom.settings(**settings), role=role)
+        return client
 
     return client
 
@@ -55,12 +55,12 @@ def buttons(page: str) -> list[str]:
 
 
 def test_page_offers_buttons_without_calling_the_model(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
-    story, foreign = (f"/story/{id}" for id in store.made)
+    story, foreign = (f"/story/{id}" for id in store.ids)
     reader = start()
     assert buttons(reader.get(story).text) == ["summary"]
     assert buttons(reader.get(foreign).text) == ["summary", "translation"]
     assert endpoint.got == []
-    answer = reader.post(f"{story}/{store.made[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True)
+    answer = reader.post(f"{story}/{store.ids[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True)
     page = answer.text
     assert "智能助手已生成，见下文。" in page
     assert "由机器生成（小模型" in page
@@ -78,11 +78,11 @@ def test_event_summary_lists_sources_and_editors_get_titles(start: Any, store: A
     assert reader.post("/event/bridge/assistant", data={"use": "title"}).status_code == 404
     page = reader.post("/event/bridge/assistant", data={"use": "summary", "next": "/event/bridge"}, follow_redirects=True).text
     [section] = html.document_fromstring(page).xpath("//div[@data-assistant='summary']")
-    assert section.xpath(".//a/@href") == [f"/story/{id}" for id in store.made]
+    assert section.xpath(".//a/@href") == [f"/story/{id}" for id in store.ids]
     endpoint.says("“青河大桥重建”")
     page = editor.post("/event/bridge/assistant", data={"use": "title", "next": "/event/bridge"}, follow_redirects=True).text
-    [taken] = html.document_fromstring(page).xpath("//div[@data-assistant='title']//form")
-    assert (taken.get("action"), taken.xpath("button/@value")) == ("/event/bridge", ["青河大桥重建"])
+    [form] = html.document_fromstring(page).xpath("//div[@data-assistant='title']//form")
+    assert (form.get("action"), form.xpath("button/@value")) == ("/event/bridge", ["青河大桥重建"])
     editor.post("/event/bridge", data={"do": "rename", "title": "青河大桥重建"})
     assert store.events.event("bridge").title == "青河大桥重建"
 
@@ -91,15 +91,15 @@ def test_event_page_reads_its_texts_once(start: Any, store: Any, monkeypatch: py
     reader, articles, read = start(), Store.articles, list[str]()
     monkeypatch.setattr(Store, "articles", lambda self, ids: (read.extend(ids), articles(self, ids))[1])
     assert buttons(reader.get("/event/bridge").text) == ["summary"]
-    assert sorted(read) == sorted(store.made)
+    assert sorted(read) == sorted(store.ids)
 
 
 def test_assistant_requires_sign_in_and_same_origin(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
-    path = f"/story/{store.made[0]}/{store.made[0]}/assistant"
-    nobody, reader = start(None), start()
-    own = {"origin": str(nobody.base_url).rstrip("/")}
-    assert nobody.post(path, data={"use": "summary"}, headers=own).headers["location"].startswith("/login")
-    assert 'id="assistant"' not in nobody.get(f"/story/{store.made[0]}").text
+    path = f"/story/{store.ids[0]}/{store.ids[0]}/assistant"
+    anonymous, reader = start(None), start()
+    headers = {"origin": str(anonymous.base_url).rstrip("/")}
+    assert anonymous.post(path, data={"use": "summary"}, headers=headers).headers["location"].startswith("/login")
+    assert 'id="assistant"' not in anonymous.get(f"/story/{store.ids[0]}").text
     assert reader.post(path, data={"use": "summary"}, headers={"origin": "https://evil.example"}).status_code == 403
     assert reader.get(path).status_code == 405
     assert reader.post(path, data={"use": "nonsense"}).status_code == 404
@@ -107,19 +107,19 @@ def test_assistant_requires_sign_in_and_same_origin(start: Any, store: Any, endp
 
 
 def test_disabled_uses_are_not_offered(start: Any, serve: Any, store: Any, newsroom: ModuleType, endpoint: ModelEndpoint) -> None:
-    story, path = f"/story/{store.made[1]}", f"/story/{store.made[1]}/{store.made[1]}/assistant"
+    story, path = f"/story/{store.ids[1]}", f"/story/{store.ids[1]}/{store.ids[1]}/assistant"
     reader = start(summaries=False)
     assert buttons(reader.get(story).text) == ["translation"]
     assert reader.post(path, data={"use": "summary"}).status_code == 404
-    off = serve(store, None, newsroom.settings(), role="editor")
-    assert 'id="assistant"' not in off.get(story).text + off.get("/event/bridge").text
-    assert off.post(path, data={"use": "translation"}).status_code == 404
+    disabled = serve(store, None, newsroom.settings(), role="editor")
+    assert 'id="assistant"' not in disabled.get(story).text + disabled.get("/event/bridge").text
+    assert disabled.post(path, data={"use": "translation"}).status_code == 404
 
 
 def test_failure_is_shown_with_its_remedy(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
-    story, reader = f"/story/{store.made[0]}", start()
+    story, reader = f"/story/{store.ids[0]}", start()
     endpoint.fails(401)
-    page = reader.post(f"{story}/{store.made[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True).text
+    page = reader.post(f"{story}/{store.ids[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True).text
     assert "不接受密钥（401）：请管理员检查 assistant.key。" in page
     assert buttons(page) == ["summary"]
 
@@ -129,10 +129,10 @@ def test_api_returns_text_with_sources(start: Any, store: Any, endpoint: ModelEn
     request = {"purpose": "summary", "language": "en"}
     data = reader.post("/api/v1/events/bridge/assistant", json=request).json()
     assert (data["purpose"], data["text"], data["model"], len(data["sources"])) == ("summary", SUMMARY, "小模型", 2)
-    assert reader.post(f"/api/v1/articles/{store.made[0]}/assistant", json=request).json()["sources"] == [store.article(store.made[0]).url]
+    assert reader.post(f"/api/v1/articles/{store.ids[0]}/assistant", json=request).json()["sources"] == [store.article(store.ids[0]).url]
     assert reader.post("/api/v1/articles/nobody/assistant", json=request).status_code == 404
     endpoint.fails(404)
-    refused = reader.post(f"/api/v1/articles/{store.made[1]}/assistant", json=request)
+    refused = reader.post(f"/api/v1/articles/{store.ids[1]}/assistant", json=request)
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "assistant")
 
 
@@ -140,5 +140,5 @@ def test_one_user_cannot_exhaust_the_shared_budget(
     start: Any, store: Any, endpoint: ModelEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("newsportal.portal.context.ASSISTANT_BURST", 1.0)
-    reader, asked = start(), [f"/api/v1/articles/{id}/assistant" for id in store.made]
-    assert [reader.post(one, json={"purpose": "summary"}).status_code for one in (*asked, asked[0])] == [200, 429, 200]
+    reader, urls = start(), [f"/api/v1/articles/{id}/assistant" for id in store.ids]
+    assert [reader.post(url, json={"purpose": "summary"}).status_code for url in (*urls, urls[0])] == [200, 429, 200]

@@ -111,12 +111,12 @@ def test_audit_entry_is_one_escaped_row(admin: httpx.Client, program: httpx.Clie
 
 
 def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
-    nobody = httpx.Client(base_url=program.base_url, timeout=600)
+    anonymous = httpx.Client(base_url=program.base_url, timeout=600)
     json_sent = {"content-type": "application/json"}
     cases = [
-        (nobody.get("/api/v1/people"), 401, "not-signed-in"),
-        (nobody.get("/api/v1/stories", headers={"authorization": "Bearer np_wrong"}), 401, "not-signed-in"),
-        (nobody.post("/api/v1/people", content=b"{}", headers=json_sent), 403, "not-allowed"),
+        (anonymous.get("/api/v1/people"), 401, "not-signed-in"),
+        (anonymous.get("/api/v1/stories", headers={"authorization": "Bearer np_wrong"}), 401, "not-signed-in"),
+        (anonymous.post("/api/v1/people", content=b"{}", headers=json_sent), 403, "not-allowed"),
         (program.get("/api/v1/nothing"), 404, "not-found"),
         (program.get("/api/nothing"), 404, "not-found"),
         (program.get("/api/v1/stories/nothing"), 404, "no-story"),
@@ -139,7 +139,7 @@ def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Stor
         assert error["code"] == code, case
         assert error["message"], case
         assert set(error) <= {"code", "message", "remedy", "problems"}, case
-    nobody.close()
+    anonymous.close()
 
 
 def test_validation_error_does_not_repeat_the_value(program: httpx.Client) -> None:
@@ -166,11 +166,11 @@ LOCAL = ("http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::ffff:127.0.0
 @pytest.fixture
 def internal_server() -> Iterator[list[str]]:
     """Yield the port of a server on loopback, followed by the paths requested of it."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_error(500)
 
         def do_POST(self) -> None:
@@ -180,9 +180,9 @@ def internal_server() -> Iterator[list[str]]:
             """Do not log."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        asked.append(str(server.server_port))
+        requested.append(str(server.server_port))
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield asked
+        yield requested
         server.shutdown()
 
 
@@ -192,14 +192,14 @@ def test_desk_pages_do_not_connect_to_internal_addresses(admin: httpx.Client, pr
     addresses = [address.format(internal_server[0]) for address in LOCAL]
     look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
     until = monotonic() + 600
-    while not (told := program.get(f"/api/v1/looks/{look}").json())["done"]:
+    while not (found := program.get(f"/api/v1/looks/{look}").json())["done"]:
         assert monotonic() < until
         sleep(0.05)
-    assert [one["sources"] for one in told["found"]] == [[]] * len(LOCAL)
+    assert [item["sources"] for item in found["found"]] == [[]] * len(LOCAL)
     for address in addresses:
         assert admin.post("/wrappers/feed:甲报/try", data={"body": "p", "url": address}).status_code == 422
         assert admin.post("/templates/try", data={"url": address}).status_code == 422
     alert = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": addresses[0]}}
-    made = program.post("/api/v1/alerts", json=alert).json()["id"]
-    assert program.post(f"/api/v1/alerts/{made}/test").json()["error"]["code"] == "not-sent"
+    id = program.post("/api/v1/alerts", json=alert).json()["id"]
+    assert program.post(f"/api/v1/alerts/{id}/test").json()["error"]["code"] == "not-sent"
     assert internal_server[1:] == []

@@ -17,15 +17,15 @@ class SlowStore:
     """Store whose count waits for permission."""
 
     def __init__(self, store: Store) -> None:
-        self.store, self.may, self.counted = store, threading.Event(), 0
+        self.store, self.release, self.counts = store, threading.Event(), 0
         self.fails = False
-        self.may.set()
+        self.release.set()
 
     def tally(self) -> Tally:
-        assert self.may.wait(600)
+        assert self.release.wait(600)
         if self.fails:
             raise StoreError("away")
-        self.counted += 1
+        self.counts += 1
         return self.store.tally()
 
 
@@ -43,9 +43,9 @@ def test_previous_count_is_returned_while_counting(slow: SlowStore, newsroom: Mo
     counts = counts_of(slow)
     assert counts.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
-    slow.may.clear()
+    slow.release.clear()
     assert [counts.get().articles for _ in range(3)] == [0, 0, 0]
-    slow.may.set()
+    slow.release.set()
     counts.stop()
     assert counts.get().articles == 1
     counts.stop()
@@ -60,7 +60,7 @@ def test_failed_count_keeps_the_previous_one(slow: SlowStore) -> None:
     slow.fails = False
     counts.get()
     counts.stop()
-    assert slow.counted == 2
+    assert slow.counts == 2
 
 
 def test_error_is_raised_without_a_previous_count(slow: SlowStore) -> None:

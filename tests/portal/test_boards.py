@@ -34,23 +34,23 @@ def place(title: str, rank: int, url: str = "https://a.example/x") -> Place:
 
 
 @pytest.fixture
-def shelf(newsroom: ModuleType) -> Store:
+def own_store(newsroom: ModuleType) -> Store:
     store = empty_store()
     (storm,) = newsroom.write(store, newsroom.article("台风海燕登陆广东沿海", "一", ago=60))
     newsroom.write(store, newsroom.article("另一件事", "二", ago=90, url=ARTICLE_URL))
     assert store.events.place([Assignment(storm, "storm", 1.0)], {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     quarter = timedelta(minutes=15)
-    evil = place("<b>台风</b>海燕登陆广东", 1, "https://a.example/storm")
+    hostile = place("<b>台风</b>海燕登陆广东", 1, "https://a.example/storm")
     store.boards.add("list:热搜", newsroom.NOW - 2 * quarter, [place("<b>台风</b>海燕登陆广东", 7, "https://a.example/storm")])
-    store.boards.add("list:热搜", newsroom.NOW - quarter, [evil, place("无人问津", 2, ARTICLE_URL)])
+    store.boards.add("list:热搜", newsroom.NOW - quarter, [hostile, place("无人问津", 2, ARTICLE_URL)])
     store.boards.add("list:别榜", newsroom.NOW, [place("台风海燕登陆", 3, "https://b.example/s")])
     return store
 
 
 @pytest.fixture
-def client(serve: Any, shelf: Store, newsroom: ModuleType) -> httpx.Client:
-    found: httpx.Client = serve(shelf, settings=newsroom.settings(lists=LISTS))
-    return found
+def client(serve: Any, own_store: Store, newsroom: ModuleType) -> httpx.Client:
+    client: httpx.Client = serve(own_store, settings=newsroom.settings(lists=LISTS))
+    return client
 
 
 def test_entry_shows_rank_history_and_stories(client: httpx.Client) -> None:
@@ -95,10 +95,10 @@ def test_command_prints_boards(tmp_path: Path) -> None:
     result = run.invoke(app, ["boards", "热搜", "--sources", str(file)])
     assert (result.exit_code, "台风海燕登陆" in result.output, "35600" in result.output) == (0, True, True)
     lines = [json.loads(line) for line in run.invoke(app, ["boards", "--json", "--sources", str(file)]).output.splitlines()]
-    assert [(one["key"], len(one["entries"])) for one in lines] == [("list:热搜", 1), ("list:别榜", 0), ("list:新榜", 0)]
+    assert [(board["key"], len(board["entries"])) for board in lines] == [("list:热搜", 1), ("list:别榜", 0), ("list:新榜", 0)]
     assert "newsportal crawl lists --source list:别榜" in run.invoke(app, ["boards", "别榜", "--sources", str(file)]).output
-    wrong = run.invoke(app, ["boards", "热叟", "--sources", str(file)])
-    assert "it has: 热搜, 别榜, 新榜" in str(wrong.exception)
+    unknown = run.invoke(app, ["boards", "热叟", "--sources", str(file)])
+    assert "it has: 热搜, 别榜, 新榜" in str(unknown.exception)
 
 
 def test_match_needs_two_words_and_half_of_the_entry() -> None:

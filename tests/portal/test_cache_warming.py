@@ -25,12 +25,12 @@ def portal(folder: Path, index: Any = None) -> Portal:
 @pytest.mark.slow  # templates are compiled
 def test_templates_totals_and_front_page_are_prepared(tmp_path: Path) -> None:
     environment.cache_clear()
-    made = portal(tmp_path)
-    with closing(made.store):
-        for step in warm_up_steps(made):
+    context = portal(tmp_path)
+    with closing(context.store):
+        for step in warm_up_steps(context):
             step()
-        assert made.counts._values
-        assert made.fronts._fronts[False].front.latest.stories == ()
+        assert context.counts._values
+        assert context.fronts._fronts[False].front.latest.stories == ()
     assert environment("zh").cache is not None
     assert {name for _, name in environment("zh").cache} >= set(FIRST_TEMPLATES)
 
@@ -44,17 +44,17 @@ def test_segmenter_is_loaded_only_with_an_index(tmp_path: Path) -> None:
 
 
 def test_error_does_not_end_warming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = portal(tmp_path)
-    asked: list[str] = []
+    context = portal(tmp_path)
+    calls: list[str] = []
 
     def away() -> None:
-        asked.append("tally")
+        calls.append("tally")
         raise StoreError("away")
 
-    monkeypatch.setattr(made.store, "tally", away)
-    warming = WarmUp(made)
+    monkeypatch.setattr(context.store, "tally", away)
+    warming = WarmUp(context)
     warming.start()
     warming.join(600)
     warming.stop()
-    made.store.close()
-    assert len(asked) == 2  # the totals, and the front page, which needs them
+    context.store.close()
+    assert len(calls) == 2  # the totals, and the front page, which needs them

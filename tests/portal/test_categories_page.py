@@ -61,13 +61,15 @@ def test_list_has_built_in_and_own_categories(editor: httpx.Client, path: Path) 
 def test_words_and_new_name_are_saved_and_undone(editor: httpx.Client, path: Path) -> None:
     sent = form(editor.get("/categories/航运/edit").text)
     assert sent["words"] == "港口"
-    done = editor.post("/categories/航运/edit", data=sent | {"name": "海运", "words": "港口，渡轮", "hints": "码头"}, follow_redirects=True)
-    assert "分类“海运”已保存" in done.text
-    known = load(path)
-    assert (known.categories[0].words, known.categories[0].hints) == (("港口", "渡轮"), ("码头",))
-    assert known.feeds[0].category == "海运"
+    saved = editor.post(
+        "/categories/航运/edit", data=sent | {"name": "海运", "words": "港口，渡轮", "hints": "码头"}, follow_redirects=True
+    )
+    assert "分类“海运”已保存" in saved.text
+    sources = load(path)
+    assert (sources.categories[0].words, sources.categories[0].hints) == (("港口", "渡轮"), ("码头",))
+    assert sources.feeds[0].category == "海运"
     assert "# ships" in path.read_text("utf-8")
-    (undo,) = lxml_html.document_fromstring(done.text).xpath("//form[starts-with(@action, '/sources/undo/')]/@action")
+    (undo,) = lxml_html.document_fromstring(saved.text).xpath("//form[starts-with(@action, '/sources/undo/')]/@action")
     editor.post(undo, data={"go": "1"})
     assert path.read_text("utf-8") == TEXT
 
@@ -78,7 +80,7 @@ def test_built_in_category_keeps_its_name_and_is_reset(editor: httpx.Client, pat
     sent = form(page)
     sent.pop("enabled")
     assert editor.post("/categories/彩票/edit", data=sent | {"name": "别的"}).status_code == 303
-    assert [(one.name, one.enabled) for one in load(path).categories] == [("航运", True), ("彩票", False)]
+    assert [(category.name, category.enabled) for category in load(path).categories] == [("航运", True), ("彩票", False)]
     assert "未启用" in editor.get("/categories").text
     assert editor.post("/categories/彩票/drop", data={"go": "1"}).status_code == 303
     assert path.read_text("utf-8") == TEXT
@@ -101,15 +103,15 @@ def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, path:
 
 
 def test_api_edits_categories(editor: httpx.Client, path: Path) -> None:
-    listed = editor.get("/api/v1/categories/settings").json()
-    (own,) = [one for one in listed if one["name"] == "航运"]
-    assert (own["packaged"], own["words"], own["enabled"]) == (None, ["港口"], True)
-    sent = {"name": "海运", "words": ["渡轮"], "seen": own["seen"]}
+    categories = editor.get("/api/v1/categories/settings").json()
+    (row,) = [category for category in categories if category["name"] == "航运"]
+    assert (row["packaged"], row["words"], row["enabled"]) == (None, ["港口"], True)
+    sent = {"name": "海运", "words": ["渡轮"], "seen": row["seen"]}
     assert editor.put("/api/v1/categories/settings/航运", json=sent).json()["words"] == ["渡轮"]
     assert load(path).feeds[0].category == "海运"
-    assert editor.put("/api/v1/categories/settings/海运", json={"seen": own["seen"]}).status_code == 409
+    assert editor.put("/api/v1/categories/settings/海运", json={"seen": row["seen"]}).status_code == 409
     assert editor.put("/api/v1/categories/settings/旅游", json={"name": "游"}).json()["error"]["code"] == "fixed-name"
     assert editor.put("/api/v1/categories/settings/旅游", json={"words": ["峡谷"]}).status_code == 200
     assert editor.delete("/api/v1/categories/settings/海运").status_code == 204
     assert editor.delete("/api/v1/categories/settings/海运").status_code == 404
-    assert [one.name for one in load(path).categories] == ["旅游"]
+    assert [category.name for category in load(path).categories] == ["旅游"]

@@ -15,17 +15,17 @@ def choose(client: httpx.Client, path: str, script: str) -> str:
 
 def test_story_text_is_converted_but_not_urls(client: httpx.Client, ids: dict[str, str]) -> None:
     path = f"/story/{ids['bridge']}"
-    plain, converted = choose(client, path, "original"), choose(client, path, "traditional")
+    original, converted = choose(client, path, "original"), choose(client, path, "traditional")
     page = lxml_html.document_fromstring(converted)
     assert page.xpath("string(//h1)") == "雲嶺峽谷步行觀景橋今日開放，首日八千張門票全部約滿"
     assert "橫跨雲嶺峽谷" in page.xpath("string(//div[@class='body'])")
     assert "清晨的雲嶺峽谷步行觀景橋" in page.xpath("string(//figcaption)")
     assert page.xpath("//article/@lang") == ["zh-Hant"]
     assert page.xpath("//nav[@class='topics']//a")[0].text_content() == "首页"  # the interface is not converted
-    before = lxml_html.document_fromstring(plain)
+    before = lxml_html.document_fromstring(original)
     assert page.xpath("//@href") == before.xpath("//@href")
     assert page.xpath("//@src") == before.xpath("//@src")
-    assert choose(client, path, "simplified").count("峡谷") == plain.count("峡谷")
+    assert choose(client, path, "simplified").count("峡谷") == original.count("峡谷")
 
 
 def test_lists_and_search_hits_are_converted(client: httpx.Client) -> None:

@@ -36,49 +36,49 @@ def fail() -> None:
 
 
 def must_not_be_called() -> None:
-    raise AssertionError("a server that rests was asked")
+    raise AssertionError("a request was sent to a paused server")
 
 
 def test_failed_server_is_retried_once_after_pause() -> None:
     clock = Clock()
-    rest = CircuitBreaker(5, clock)
-    assert rest.call(lambda: 1) == 1
+    breaker = CircuitBreaker(5, clock)
+    assert breaker.call(lambda: 1) == 1
     with pytest.raises(ServerUnavailable, match="start it"):
-        rest.call(fail)
+        breaker.call(fail)
     for clock.now in (0.0, 4.9):
         with pytest.raises(ServerUnavailable, match="start it"):
-            rest.call(must_not_be_called)
+            breaker.call(must_not_be_called)
     clock.now = 5.0
     with pytest.raises(ServerUnavailable):
-        rest.call(fail)
+        breaker.call(fail)
     clock.now = 9.9
     with pytest.raises(ServerUnavailable):
-        rest.call(must_not_be_called)
+        breaker.call(must_not_be_called)
     clock.now = 10.0
 
     def others_wait() -> int:
         with pytest.raises(ServerUnavailable):
-            rest.call(must_not_be_called)
+            breaker.call(must_not_be_called)
         return 2
 
-    assert rest.call(others_wait) == 2
-    assert rest.call(lambda: 3) == 3
+    assert breaker.call(others_wait) == 2
+    assert breaker.call(lambda: 3) == 3
 
 
 def test_other_errors_do_not_open_the_circuit() -> None:
-    rest = CircuitBreaker(5, Clock())
+    breaker = CircuitBreaker(5, Clock())
     for error in (StoreError("no such story"), StoreUnavailable("locked"), KeyError("x")):
 
-        def says(error: Exception = error) -> None:
+        def raise_error(error: Exception = error) -> None:
             raise error
 
         with pytest.raises(type(error)):
-            rest.call(says)
-        assert rest.call(lambda: 1) == 1
+            breaker.call(raise_error)
+        assert breaker.call(lambda: 1) == 1
 
 
 def test_failure_during_iteration_opens_the_circuit() -> None:
-    clock, rest = Clock(), CircuitBreaker(5, Clock())
+    clock, breaker = Clock(), CircuitBreaker(5, Clock())
 
     def rows(fails_at: int) -> Iterator[int]:
         for number in range(3):
@@ -86,13 +86,13 @@ def test_failure_during_iteration_opens_the_circuit() -> None:
                 raise UNAVAILABLE
             yield number
 
-    assert list(rest.call(rows, 9)) == [0, 1, 2]
+    assert list(breaker.call(rows, 9)) == [0, 1, 2]
     for fails_at in (0, 2):
-        rest = CircuitBreaker(5, clock)
+        breaker = CircuitBreaker(5, clock)
         with pytest.raises(ServerUnavailable):
-            list(rest.call(rows, fails_at))
+            list(breaker.call(rows, fails_at))
         with pytest.raises(ServerUnavailable):
-            rest.call(must_not_be_called)
+            breaker.call(must_not_be_called)
 
 
 def test_guarded_store_answers_like_the_store(store: Store, ids: dict[str, str]) -> None:
@@ -107,15 +107,15 @@ REQUEST_STARTS = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"\x00\x00\x00\x08\x04\x
 
 
 class HangingServer:
-    """Server that accepts connections and never answers; ``asked`` counts the requests."""
+    """Server that accepts connections and never answers; ``requests`` counts the requests."""
 
     def __init__(self, port: int) -> None:
         self._listening = socket.socket()
         self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound(self._listening, port)
+        bind(self._listening, port)
         self._listening.listen(64)
         self.port: int = self._listening.getsockname()[1]
-        self.asked = 0
+        self.requests = 0
         self._accepting = threading.Thread(target=self._accept)
         self._accepting.start()
 
@@ -125,27 +125,27 @@ class HangingServer:
             while True:
                 for found, _ in waiting.select():
                     if found.fileobj is not self._listening:
-                        self._hear(waiting, found.fileobj)
+                        self._receive(waiting, found.fileobj)
                         continue
                     try:
                         waiting.register(self._listening.accept()[0], selectors.EVENT_READ)
                     except OSError:
-                        return self._let_go(waiting)
+                        return self._close_all(waiting)
 
-    def _hear(self, waiting: selectors.BaseSelector, came: Any) -> None:
+    def _receive(self, waiting: selectors.BaseSelector, key: Any) -> None:
         try:
-            said = came.recv(65536)
+            data = key.recv(65536)
         except ConnectionError:
-            said = b""
-        if said:
-            self.asked += said.startswith(REQUEST_STARTS)
+            data = b""
+        if data:
+            self.requests += data.startswith(REQUEST_STARTS)
         else:
-            waiting.unregister(came)
-            came.close()
+            waiting.unregister(key)
+            key.close()
 
-    def _let_go(self, waiting: selectors.BaseSelector) -> None:
-        for one in list(waiting.get_map().values()):
-            one.fileobj.close()  # type: ignore[union-attr]
+    def _close_all(self, waiting: selectors.BaseSelector) -> None:
+        for key in list(waiting.get_map().values()):
+            key.fileobj.close()  # type: ignore[union-attr]
 
     def close(self) -> None:
         self._listening.shutdown(socket.SHUT_RDWR)
@@ -158,14 +158,14 @@ def hanging(port: int = 0) -> Iterator[HangingServer]:
         yield server
 
 
-def bound(listening: socket.socket, port: int) -> None:
+def bind(listening: socket.socket, port: int) -> None:
     """Bind to a port that a killed server may still hold for a moment."""
-    end = time.monotonic() + 600
+    deadline = time.monotonic() + 600
     while True:
         try:
             return listening.bind(("127.0.0.1", port))
         except OSError:
-            if time.monotonic() > end:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
 
@@ -185,11 +185,11 @@ def test_hanging_search_server_delays_only_the_first_search(serve, fresh: Store,
             assert "搜索暂时不可用" in client.get("/search", params={"q": "桥"}).text
 
         search()
-        before = server.asked
+        before = server.requests
         assert before > 0
         for _ in range(MANY_READERS):
             search()
-        assert server.asked - before < MANY_READERS / 2  # none, unless the pause ends before all requests were sent
+        assert server.requests - before < MANY_READERS / 2  # none, unless the pause ends before all requests were sent
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_concurrent_readers_give_up_together(monkeypatch: pytest.MonkeyPatch) ->
         for thread in threads:
             thread.join()
         assert len(refused) == len(threads)
-        assert 0 < server.asked < len(threads) / 2
+        assert 0 < server.requests < len(threads) / 2
 
 
 @pytest.mark.slow
@@ -224,12 +224,12 @@ def test_recovered_store_is_used_again(serve, newsroom, monkeypatch: pytest.Monk
         server.kill()
         with hanging(server.port) as hung:
             client.get("/health")
-            before = hung.asked
+            before = hung.requests
             assert {client.get("/health").json()["status"] for _ in range(MANY_READERS)} == {"store-unavailable"}
-            assert hung.asked - before < MANY_READERS / 2
+            assert hung.requests - before < MANY_READERS / 2
         server.start()
-        end = time.monotonic() + 600
+        deadline = time.monotonic() + 600
         while client.get("/health").json()["status"] != "ok":
-            assert time.monotonic() < end
+            assert time.monotonic() < deadline
             time.sleep(0.2)
         assert "汛期通报" in client.get("/").text

@@ -14,37 +14,37 @@ from newsportal.portal.ttl_cache import Compilations
 NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
 
 
-def refusal_status(made: Compilations, visitor: str, day: int = 0) -> int:
+def refusal_status(compilations: Compilations, visitor: str, day: int = 0) -> int:
     with pytest.raises(HTTPException) as error:
-        made.get(visitor, lambda: day, NOW - timedelta(days=day), "briefing")
+        compilations.get(visitor, lambda: day, NOW - timedelta(days=day), "briefing")
     return error.value.status_code
 
 
 def test_computed_results_are_limited_and_cached() -> None:
-    made = Compilations(RateLimit(2, 0))
+    compilations = Compilations(RateLimit(2, 0))
     for day in (1, 2, 1, 2):
-        assert made.get("192.0.2.1", lambda day=day: day, NOW - timedelta(days=day), "briefing") == day  # type: ignore[misc]
-    assert refusal_status(made, "192.0.2.1", 3) == 429
-    assert made.get("192.0.2.2", lambda: 3, NOW - timedelta(days=3), "briefing") == 3
-    assert made.get("192.0.2.1", lambda: 4, NOW - timedelta(days=3), "briefing") == 3
+        assert compilations.get("192.0.2.1", lambda day=day: day, NOW - timedelta(days=day), "briefing") == day  # type: ignore[misc]
+    assert refusal_status(compilations, "192.0.2.1", 3) == 429
+    assert compilations.get("192.0.2.2", lambda: 3, NOW - timedelta(days=3), "briefing") == 3
+    assert compilations.get("192.0.2.1", lambda: 4, NOW - timedelta(days=3), "briefing") == 3
 
 
 def test_one_computation_at_a_time_does_not_block_cached_results() -> None:
-    made = Compilations(patience=0)
-    made.get("192.0.2.1", lambda: "kept", NOW, "briefing")
+    compilations = Compilations(patience=0)
+    compilations.get("192.0.2.1", lambda: "kept", NOW, "briefing")
 
     def slow() -> str:
-        assert made.get("192.0.2.2", lambda: "anew", NOW, "briefing") == "kept"
-        return f"{refusal_status(made, '192.0.2.2', 2)}"
+        assert compilations.get("192.0.2.2", lambda: "anew", NOW, "briefing") == "kept"
+        return f"{refusal_status(compilations, '192.0.2.2', 2)}"
 
-    assert made.get("192.0.2.1", slow, NOW - timedelta(days=1), "briefing") == "503"
+    assert compilations.get("192.0.2.1", slow, NOW - timedelta(days=1), "briefing") == "503"
 
 
 def test_failed_computation_releases_its_slot() -> None:
-    made = Compilations(patience=0)
+    compilations = Compilations(patience=0)
     with pytest.raises(ZeroDivisionError):
-        made.get("192.0.2.1", lambda: 1 / 0, NOW)
-    assert made.get("192.0.2.1", lambda: 1, NOW) == 1
+        compilations.get("192.0.2.1", lambda: 1 / 0, NOW)
+    assert compilations.get("192.0.2.1", lambda: 1, NOW) == 1
 
 
 def test_page_reports_when_to_retry(client: Any) -> None:

@@ -25,18 +25,18 @@ feeds:
 
 def test_source_health_is_computed_once_for_concurrent_readers(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(FEEDS, "utf-8")
-    known = load(tmp_path / "sources.yaml")
+    sources = load(tmp_path / "sources.yaml")
     with closing(empty_store(tmp_path / "store.db")) as store, closing(open_accounts("sqlite://")) as accounts:
         for number in range(40):
             store.visits.add(Visit("feed:坏报", datetime.now(UTC) - number * timedelta(hours=1), list_failed={"dns": 1}))
-        portal = Portal(store, None, known, accounts)
-        together = Barrier(8)
+        portal = Portal(store, None, sources, accounts)
+        barrier = Barrier(8)
 
         def ask() -> list[Judged]:
-            together.wait()
+            barrier.wait()
             return portal.health()
 
         with ThreadPoolExecutor(8) as readers:
-            results = [one.result() for one in [readers.submit(ask) for _ in range(8)]]
-    assert [one.source.name for one in results[0]][:1] == ["坏报"]
-    assert all(one is results[0] for one in results)
+            results = [future.result() for future in [readers.submit(ask) for _ in range(8)]]
+    assert [judged.source.name for judged in results[0]][:1] == ["坏报"]
+    assert all(judged is results[0] for judged in results)

@@ -35,8 +35,8 @@ def settings(folder: Path) -> Sources:
 
 @pytest.fixture(scope="module")
 def editor(serve: Any, newsdesk: Store, settings: Sources) -> httpx.Client:
-    made: httpx.Client = serve(newsdesk, None, settings, role="editor")
-    return made
+    client: httpx.Client = serve(newsdesk, None, settings, role="editor")
+    return client
 
 
 def tasks(client: httpx.Client) -> dict[str, str]:
@@ -79,8 +79,8 @@ def test_only_own_failed_alerts_of_this_week_are_shown(editor: httpx.Client, new
 
 def test_reports_and_suggestions_have_the_desk_menu(editor: httpx.Client) -> None:
     for path in ("/runs", "/suggestions", "/monitor"):
-        [chosen] = lxml_html.document_fromstring(editor.get(path).text).xpath("//nav[@class='desk-ways']//a[@aria-current='page']/@href")
-        assert chosen == path
+        [current] = lxml_html.document_fromstring(editor.get(path).text).xpath("//nav[@class='desk-ways']//a[@aria-current='page']/@href")
+        assert current == path
 
 
 def test_reports_of_idle_crawls_are_collapsed(editor: httpx.Client, newsdesk: Store, newsroom: ModuleType) -> None:
@@ -92,11 +92,11 @@ def test_reports_of_idle_crawls_are_collapsed(editor: httpx.Client, newsdesk: St
     )
     newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "shutdown", ("sitemap",)))
 
-    def shown(path: str) -> list[str]:
-        return [str(one) for one in lxml_html.document_fromstring(editor.get(path).text).xpath("//tbody//th/a/@href")]
+    def linked(path: str) -> list[str]:
+        return [str(link) for link in lxml_html.document_fromstring(editor.get(path).text).xpath("//tbody//th/a/@href")]
 
-    assert shown("/runs") == ["/runs/stopped", "/runs/busy"], "interrupted crawls are listed"
-    assert shown("/runs?all=1") == ["/runs/stopped", "/runs/idle", "/runs/busy"]
+    assert linked("/runs") == ["/runs/stopped", "/runs/busy"], "interrupted crawls are listed"
+    assert linked("/runs?all=1") == ["/runs/stopped", "/runs/idle", "/runs/busy"]
     page = editor.get("/runs").text
     assert "另有 1 次采集" in page
     assert ">订阅源<" in page

@@ -41,8 +41,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def admin(serve: Any, store: Store, file: Path) -> httpx.Client:
-    made: httpx.Client = serve(store, None, load(file), role="admin", reread_every=0)
-    return made
+    client: httpx.Client = serve(store, None, load(file), role="admin", reread_every=0)
+    return client
 
 
 def page(answer: httpx.Response) -> Any:
@@ -57,16 +57,16 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
 
 def test_destination_is_tested_then_saved(admin: httpx.Client, file: Path, tmp_path: Path) -> None:
     sent = {**fields(admin.get("/publishing/new")), "name": "新目标", "to": "folder:out", "format": "html", "step": "try"}
-    tried = admin.post("/publishing/new", data=sent)
-    assert tried.status_code == 200
-    assert "可以发布" in tried.text
-    assert "一篇样稿" in tried.text or page(tried).xpath("//*[@data-tried]//code"), "the rendered article is shown"
+    trial = admin.post("/publishing/new", data=sent)
+    assert trial.status_code == 200
+    assert "可以发布" in trial.text
+    assert "一篇样稿" in trial.text or page(trial).xpath("//*[@data-tried]//code"), "the rendered article is shown"
     assert not (tmp_path / "out").exists(), "nothing is published"
     assert file.read_text("utf-8") == SOURCES, "the file is unchanged"
-    assert page(tried).xpath("//input[@name='name']/@value") == ["新目标"], "the input is kept"
+    assert page(trial).xpath("//input[@name='name']/@value") == ["新目标"], "the input is kept"
     saved = admin.post("/publishing/new", data={name: value for name, value in sent.items() if name != "step"}, follow_redirects=True)
     assert "已保存发布目标“新目标”" in saved.text
-    assert [(one.name, one.way, one.format) for one in load(file).publish][1:] == [("新目标", "folder", "html")]
+    assert [(target.name, target.way, target.format) for target in load(file).publish][1:] == [("新目标", "folder", "html")]
     assert file.read_text("utf-8").startswith(SOURCES.split("publish:")[0])
     assert page(saved).xpath("//tr[@data-target='新目标']//a[@href='/publishing/targets/%E6%96%B0%E7%9B%AE%E6%A0%87']")
 
@@ -76,8 +76,8 @@ def test_error_is_beside_its_field(admin: httpx.Client, file: Path) -> None:
         answer = admin.post("/publishing/new", data={"name": "甲", "to": "ftp://a.example/x", "enabled": "yes", **step})
         assert answer.status_code == 422
         assert page(answer).xpath("//p[@id='field-to-fault']/text()")
-    lost = admin.post("/publishing/new", data={"name": "甲", "to": "https://hooks.example/x", "enabled": "yes"})
-    assert (lost.status_code, "secret" in lost.text) == (422, True)
+    refused = admin.post("/publishing/new", data={"name": "甲", "to": "https://hooks.example/x", "enabled": "yes"})
+    assert (refused.status_code, "secret" in refused.text) == (422, True)
     assert file.read_text("utf-8") == SOURCES
 
 
@@ -89,9 +89,9 @@ def test_destination_is_changed_and_removed(admin: httpx.Client, file: Path) -> 
     (target,) = load(file).publish
     assert (target.only.topics, target.only.categories, target.only.min_chars) == (("旅游",), ("财经", "体育"), 0)
     assert "# stays" in file.read_text("utf-8")
-    again = fields(admin.get(place))
+    form = fields(admin.get(place))
     assert admin.post(place, data=sent).status_code == 409, "an outdated form must not overwrite a newer change"
-    admin.post(f"{place}/drop", data={"seen": again["seen"]})
+    admin.post(f"{place}/drop", data={"seen": form["seen"]})
     assert load(file).publish == ()
     assert admin.get(place).status_code == 404
 

@@ -25,7 +25,7 @@ TEXTS = (
 
 
 @pytest.fixture
-def shelf(newsroom: ModuleType) -> Store:
+def own_store(newsroom: ModuleType) -> Store:
     """An event with three stories on three days, and one with a single story."""
     store = empty_store()
     titles = ("大桥垮塌", f"清理开始{EVIL}", "负责人获刑", "海带丰收")
@@ -33,25 +33,25 @@ def shelf(newsroom: ModuleType) -> Store:
     picture = Image("https://pictures.example/1.jpg", width=640, height=480)
     ids = []
     for number, (title, text) in enumerate(zip(titles, texts, strict=True)):
-        made = newsroom.article(title, text * 3, site=f"站点{number}", topics=("旅游",), ago=(4 - number) * 1440)
-        ids += newsroom.write(store, replace(made, images=(picture,)))
-    placed = [Assignment(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Assignment(ids[3], "kelp", 1.0)]
-    assert store.events.place(placed, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
-    store.made = ids  # type: ignore[attr-defined]
+        article = newsroom.article(title, text * 3, site=f"站点{number}", topics=("旅游",), ago=(4 - number) * 1440)
+        ids += newsroom.write(store, replace(article, images=(picture,)))
+    assignments = [Assignment(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Assignment(ids[3], "kelp", 1.0)]
+    assert store.events.place(assignments, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    store.ids = ids  # type: ignore[attr-defined]
     return store
 
 
 @pytest.fixture
-def client(serve: Any, shelf: Store) -> httpx.Client:
-    found: httpx.Client = serve(shelf)
-    return found
+def client(serve: Any, own_store: Store) -> httpx.Client:
+    client: httpx.Client = serve(own_store)
+    return client
 
 
 @pytest.fixture
-def editor(serve: Any, shelf: Store) -> httpx.Client:
-    found: httpx.Client = serve(shelf, role="editor")
-    found.headers["origin"] = str(found.base_url).rstrip("/")
-    return found
+def editor(serve: Any, own_store: Store) -> httpx.Client:
+    client: httpx.Client = serve(own_store, role="editor")
+    client.headers["origin"] = str(client.base_url).rstrip("/")
+    return client
 
 
 def test_list_shows_events_with_explained_weight(client: httpx.Client) -> None:
@@ -78,17 +78,17 @@ def test_event_page_has_timeline_and_first_report(client: httpx.Client) -> None:
     assert "置顶" not in page, "readers see no buttons of editors"
 
 
-def test_story_shows_its_event_and_neighbours(client: httpx.Client, shelf: Store) -> None:
-    first, second, third, alone = shelf.made  # type: ignore[attr-defined]
+def test_story_shows_its_event_and_neighbours(client: httpx.Client, own_store: Store) -> None:
+    first, second, third, single = own_store.ids  # type: ignore[attr-defined]
     part = client.get(f"/story/{second}?lang=en").text.split('id="event-name"')[1].split("</section>")[0]
     assert re.findall(r'href="/story/(\w+)"', part) == [first, third]
     assert 'href="/event/bridge"' in part
-    assert 'id="event-name"' not in client.get(f"/story/{alone}").text
+    assert 'id="event-name"' not in client.get(f"/story/{single}").text
 
 
-def test_front_page_has_pinned_then_weightiest_events(editor: httpx.Client, shelf: Store) -> None:
+def test_front_page_has_pinned_then_weightiest_events(editor: httpx.Client, own_store: Store) -> None:
     assert "大桥垮塌" in editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
-    kelp = shelf.made[3]  # type: ignore[attr-defined]
+    kelp = own_store.ids[3]  # type: ignore[attr-defined]
     editor.post("/event/kelp", data={"do": "pin"})
     part = editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
     assert re.findall(r'href="/event/(\w+)"', part) == ["kelp", "bridge"]
@@ -106,8 +106,8 @@ def test_event_feeds(client: httpx.Client) -> None:
     assert client.get("/event/none").status_code == 404
 
 
-def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Store) -> None:
-    _first, second, *_rest = shelf.made  # type: ignore[attr-defined]
+def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, own_store: Store) -> None:
+    _first, second, *_rest = own_store.ids  # type: ignore[attr-defined]
 
     def change(**sent: Any) -> str:
         assert editor.post("/event/bridge", data=sent).status_code == 303
@@ -119,7 +119,7 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, shelf: Sto
     assert "Keep on top" in change(do="unpin")
     change(do="split", story=[second])
     assert "2 stories" in editor.get("/event/bridge?lang=en").text
-    number = shelf.events.edits("bridge")[0].number
+    number = own_store.events.edits("bridge")[0].number
     assert editor.post(f"/event/bridge/undo/{number}").status_code == 303
     assert "3 stories" in editor.get("/event/bridge?lang=en").text
     change(do="join", other="http://portal.example/event/kelp")
@@ -150,41 +150,45 @@ def test_event_changes_require_an_editor(client: httpx.Client, editor: httpx.Cli
     assert editor.post("/event/bridge/undo/77").status_code == 303
 
 
-def test_api_returns_events_with_stories_and_points(client: httpx.Client, shelf: Store) -> None:
-    listed = client.get("/api/v1/events").json()
-    assert [(one["id"], one["title"], one["stories"]) for one in listed["items"]] == [("bridge", "大桥垮塌", 3)]
+def test_api_returns_events_with_stories_and_points(client: httpx.Client, own_store: Store) -> None:
+    page = client.get("/api/v1/events").json()
+    assert [(event["id"], event["title"], event["stories"]) for event in page["items"]] == [("bridge", "大桥垮塌", 3)]
     assert len(client.get("/api/v1/events", params={"least": 1, "order": "newest"}).json()["items"]) == 2
     since = datetime(2026, 5, 19, tzinfo=UTC) + timedelta(hours=1)
     assert client.get("/api/v1/events", params={"since": since.isoformat()}).json()["items"] == []
-    whole = client.get("/api/v1/events/bridge").json()
-    assert [(one["day"], one["dated"]) for one in whole["points"]] == [("2026-05-16", True), ("2026-05-17", True), ("2026-05-18", False)]
-    assert [one["site"] for one in whole["tellers"]] == ["站点0", "站点1", "站点2"]
-    assert [one["story"]["id"] for one in whole["members"]] == shelf.made[:3]  # type: ignore[attr-defined]
-    assert whole["members"][0]["words"] == ["青河", "垮塌"]
+    event = client.get("/api/v1/events/bridge").json()
+    assert [(point["day"], point["dated"]) for point in event["points"]] == [
+        ("2026-05-16", True),
+        ("2026-05-17", True),
+        ("2026-05-18", False),
+    ]
+    assert [teller["site"] for teller in event["tellers"]] == ["站点0", "站点1", "站点2"]
+    assert [member["story"]["id"] for member in event["members"]] == own_store.ids[:3]  # type: ignore[attr-defined]
+    assert event["members"][0]["words"] == ["青河", "垮塌"]
     assert client.get("/api/v1/events/none").status_code == 404
 
 
-def test_api_edits_events(editor: httpx.Client, shelf: Store) -> None:
-    second = shelf.made[1]  # type: ignore[attr-defined]
-    made = editor.patch("/api/v1/events/bridge", json={"title": "桥", "pinned": True}).json()
-    assert [one["event"] for one in made] == ["bridge", "bridge"]
+def test_api_edits_events(editor: httpx.Client, own_store: Store) -> None:
+    second = own_store.ids[1]  # type: ignore[attr-defined]
+    edits = editor.patch("/api/v1/events/bridge", json={"title": "桥", "pinned": True}).json()
+    assert [edit["event"] for edit in edits] == ["bridge", "bridge"]
     split = editor.post("/api/v1/events/bridge/split", json={"stories": [second]}).json()
     assert editor.get(f"/api/v1/events/{split['event']}").json()["event"]["stories"] == 1
     assert editor.post(f"/api/v1/events/edits/{split['number']}/undo").json()["event"] == "bridge"
     assert editor.post("/api/v1/events/bridge/join", json={"other": "kelp"}).json()["event"] == "bridge"
     assert "joined with bridge" in editor.get("/api/v1/events/kelp").text
-    assert [one["kind"] for one in editor.get("/api/v1/events/bridge/edits").json()] == ["join", "undo", "split", "pin", "rename"]
+    assert [edit["kind"] for edit in editor.get("/api/v1/events/bridge/edits").json()] == ["join", "undo", "split", "pin", "rename"]
     for path, sent in (("split", {"stories": ["x"]}), ("join", {"other": "none"})):
         assert editor.post(f"/api/v1/events/bridge/{path}", json=sent).status_code == 409
     assert editor.post("/api/v1/events/edits/999/undo").status_code == 409
     assert editor.patch("/api/v1/events/bridge", json={"pinned": True}).status_code == 200
 
 
-def test_event_page_shows_text_changes(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+def test_event_page_shows_text_changes(client: httpx.Client, own_store: Store, newsroom: ModuleType) -> None:
     assert "data-change" not in client.get("/event/bridge").text
-    (first,) = (story.head for story in shelf.listed([shelf.made[0]]).values())  # type: ignore[attr-defined]
+    (first,) = (story.head for story in own_store.listed([own_store.ids[0]]).values())  # type: ignore[attr-defined]
     text = TEXTS[0].replace("两人受伤", "三人受伤") * 3
-    newsroom.write(shelf, newsroom.article("大桥凌晨垮塌", text, url=first.url, site="站点0", topics=("旅游",), ago=4 * 1440))
+    newsroom.write(own_store, newsroom.article("大桥凌晨垮塌", text, url=first.url, site="站点0", topics=("旅游",), ago=4 * 1440))
     page = client.get("/event/bridge?lang=zh").text.partition('id="changes-name"')[2]
     assert f'href="/story/{first.story_id}/{first.id}/revisions"' in page
     assert "<ins>" in page

@@ -52,8 +52,8 @@ class App:
         lines = dict(line.split("=", 1) for line in answer.text.splitlines())
         self.headers = {"authorization": f"GoogleLogin auth={lines['Auth']}"}
 
-    def get(self, path: str, **asked: Any) -> Any:
-        answer = self.client.get(API + path, params={"output": "json", **asked}, headers=self.headers)
+    def get(self, path: str, **params: Any) -> Any:
+        answer = self.client.get(API + path, params={"output": "json", **params}, headers=self.headers)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
@@ -63,8 +63,8 @@ class App:
     def post(self, path: str, **sent: Any) -> httpx.Response:
         return self.client.post(API + path, data=sent, headers=self.headers)
 
-    def ids(self, stream: str = ALL, **asked: Any) -> list[str]:
-        return [row["id"] for row in self.get("/stream/items/ids", s=stream, **{"n": 1000, **asked})["itemRefs"]]
+    def ids(self, stream: str = ALL, **params: Any) -> list[str]:
+        return [row["id"] for row in self.get("/stream/items/ids", s=stream, **{"n": 1000, **params})["itemRefs"]]
 
     def unread(self) -> list[str]:
         return self.ids(xt=READ)
@@ -78,8 +78,8 @@ MakeApp = Callable[..., App]
 
 
 @pytest.fixture
-def app(serve: Any, shelf: Store, index: Any, newsroom: ModuleType) -> App:
-    return make_app(serve(shelf, index), newsroom)
+def app(serve: Any, own_store: Store, index: Any, newsroom: ModuleType) -> App:
+    return make_app(serve(own_store, index), newsroom)
 
 
 def make_app(client: httpx.Client, newsroom: ModuleType, rights: frozenset[Right] = frozenset({Right.KEEP}), role: str = "reader") -> App:
@@ -96,7 +96,7 @@ def newest(store: Store) -> list[str]:
     return [story.head.title for story in store.stories(StoryFilter(limit=1000)).stories]
 
 
-def test_netnewswire(app: App, shelf: Store) -> None:
+def test_netnewswire(app: App, own_store: Store) -> None:
     """Fetch lists, then unread and starred ids, then contents by up to 150 long ids; send changes with a token."""
     app.log_in()
     assert [tag["id"] for tag in app.get("/tag/list")["tags"]] == [
@@ -110,11 +110,11 @@ def test_netnewswire(app: App, shelf: Store) -> None:
     assert feeds["feed/topic/旅游"]["categories"] == [{"id": "user/-/label/话题", "label": "话题"}]
     assert feeds["feed/source/feed:晨光网"]["url"].endswith("/feed.rss?source=feed%3A%E6%99%A8%E5%85%89%E7%BD%91")
     unread = app.unread()
-    assert len(unread) == len(newest(shelf))
+    assert len(unread) == len(newest(own_store))
     token = app.token()
     assert token
     answer = app.post("/stream/items/contents", T=token, output="json", i=long_ids(unread[:150])).json()
-    assert [item["title"] for item in answer["items"]] == newest(shelf)[:150]
+    assert [item["title"] for item in answer["items"]] == newest(own_store)[:150]
     first = answer["items"][0]
     assert first["origin"]["streamId"] in feeds
     assert first["id"] == long_ids(unread[:1])[0]
@@ -150,13 +150,13 @@ def test_read_you(app: App) -> None:
     """Page through all, unread and starred ids; fetch contents by hexadecimal ids; star and unstar an item."""
     app.log_in()
     found: list[str] = []
-    asked: dict[str, Any] = {"s": ALL, "n": 7}
+    query: dict[str, Any] = {"s": ALL, "n": 7}
     while True:
-        page = app.get("/stream/items/ids", **asked)
+        page = app.get("/stream/items/ids", **query)
         found += [row["id"] for row in page["itemRefs"]]
         if "continuation" not in page:
             break
-        asked["c"] = page["continuation"]
+        query["c"] = page["continuation"]
     assert found == app.ids()
     assert len(set(found)) == len(found)
     short = [f"{int(id):016x}" for id in found[:3]]
@@ -174,14 +174,14 @@ def test_feedme(app: App) -> None:
     app.log_in()
     counts = {row["id"]: row["count"] for row in app.get("/unread-count")["unreadcounts"]}
     folder, titles = "user/-/label/来源", list[str]()
-    asked: dict[str, Any] = {"xt": READ, "n": 5, "r": "o"}
+    query: dict[str, Any] = {"xt": READ, "n": 5, "r": "o"}
     while True:
-        page = app.get(f"/stream/contents/{folder}", **asked)
+        page = app.get(f"/stream/contents/{folder}", **query)
         titles += [item["title"] for item in page["items"]]
         assert all(item["origin"]["streamId"].startswith("feed/source/") for item in page["items"])
         if "continuation" not in page:
             break
-        asked["c"] = page["continuation"]
+        query["c"] = page["continuation"]
     assert len(titles) == counts[folder] > 5
     forward = app.get(f"/stream/contents/{folder}", xt=READ, n=250)["items"]
     assert titles == [item["title"] for item in reversed(forward)]
@@ -204,18 +204,18 @@ def test_capy(app: App, newsroom: ModuleType) -> None:
     assert all("峡谷" in item["title"] + item["summary"]["content"] for item in items)
     assert app.ids("user/-/label/保存的搜索") == app.ids(id)
     assert app.post("/subscription/edit", ac="edit", s=id, t="大峡谷").text == "OK"
-    assert [one.name for one in app.accounts.searches.of(app.person.id)] == ["大峡谷"]
+    assert [search.name for search in app.accounts.searches.of(app.person.id)] == ["大峡谷"]
     assert app.post("/subscription/edit", ac="unsubscribe", s=id).text == "OK"
     assert app.accounts.searches.of(app.person.id) == []
     actions = [entry.action for entry in app.accounts.trail.entries()]
     assert {"search.rename", "search.remove"} <= set(actions)
 
 
-def test_items_since_a_time_include_older_publications(app: App, shelf: Store, newsroom: ModuleType) -> None:
+def test_items_since_a_time_include_older_publications(app: App, own_store: Store, newsroom: ModuleType) -> None:
     app.log_in()
     app.ids()
     late = newsroom.article("迟到的消息：渡口恢复通航", "渡口今天恢复通航。" * 20, ago=600)
-    shelf.add(late, [], now=newsroom.NOW)
+    own_store.add(late, [], now=newsroom.NOW)
     since = newsroom.NOW - timedelta(minutes=1)
     [id] = app.ids(ot=str(int(since.timestamp())))
     [item] = app.post("/stream/items/contents", i=[id]).json()["items"]
@@ -223,7 +223,7 @@ def test_items_since_a_time_include_older_publications(app: App, shelf: Store, n
     assert int(id) == max(map(int, app.ids())), "numbers follow the order of arrival"
 
 
-def test_fever(app: App, shelf: Store) -> None:
+def test_fever(app: App, own_store: Store) -> None:
     """Synchronise like Fever apps: lists, all items after the last known one, unread and saved ids; then set marks."""
     assert app.client.get("/api/fever.php?api").json() == {"api_version": 3, "auth": 0}
     assert app.fever("", api_key="0" * 32) == {"api_version": 3, "auth": 0}
@@ -238,7 +238,7 @@ def test_fever(app: App, shelf: Store) -> None:
     while page := app.fever(f"items&since_id={items[-1]['id'] if items else 0}")["items"]:
         assert len(page) <= 50
         items += page
-    assert [item["title"] for item in reversed(items)] == newest(shelf)
+    assert [item["title"] for item in reversed(items)] == newest(own_store)
     assert {item["feed_id"] for item in items} <= set(feeds)
     assert [item["id"] for item in app.fever(f"items&max_id={items[3]['id']}")["items"]] == [item["id"] for item in items[2::-1]]
     ids = [str(item["id"]) for item in items]
@@ -257,10 +257,10 @@ def test_fever(app: App, shelf: Store) -> None:
     }  # fmt: skip
 
 
-def test_marks_are_shared_with_the_portal(app: App, shelf: Store, newsroom: ModuleType) -> None:
+def test_marks_are_shared_with_the_portal(app: App, own_store: Store, newsroom: ModuleType) -> None:
     app.log_in()
     id = app.ids()[0]
-    [story] = shelf.stories(StoryFilter(limit=1)).stories
+    [story] = own_store.stories(StoryFilter(limit=1)).stories
     app.post("/edit-tag", i=id, a=[READ, STARRED])
     program = {"authorization": f"Bearer {app.secret}"}
     [mark] = app.client.get("/api/v1/marks", params={"story": story.id}, headers=program).json()
@@ -273,22 +273,22 @@ def test_marks_are_shared_with_the_portal(app: App, shelf: Store, newsroom: Modu
     assert app.unread() == []
 
 
-def test_folded_story_keeps_its_number_and_marks(app: App, shelf: Store, newsroom: ModuleType) -> None:
+def test_folded_story_keeps_its_number_and_marks(app: App, own_store: Store, newsroom: ModuleType) -> None:
     app.log_in()
-    stories = shelf.stories(StoryFilter(limit=1000)).stories
+    stories = own_store.stories(StoryFilter(limit=1000)).stories
     (one, first), (two, second), *_ = ((story.id, id) for story, id in zip(stories, app.ids(), strict=True) if story.count == 1)
-    app.accounts.marks.follow(shelf)
+    app.accounts.marks.follow(own_store)
     app.post("/edit-tag", i=first, a=STARRED)
-    shelf.fold(one, two, reason="same", now=newsroom.NOW)
-    app.accounts.marks.follow(shelf)
+    own_store.fold(one, two, reason="same", now=newsroom.NOW)
+    app.accounts.marks.follow(own_store)
     assert app.ids(STARRED) == [second]
     assert first not in app.fever("unread_item_ids")["unread_item_ids"].split(",")
     items = app.post("/stream/items/contents", i=[first, second]).json()["items"]
     assert [item["id"] for item in items] == long_ids([second])
 
 
-def test_required_rights(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
-    client = serve(shelf)
+def test_required_rights(serve: Any, own_store: Store, newsroom: ModuleType) -> None:
+    client = serve(own_store)
     app = make_app(client, newsroom)
     login = f"{ROOT}/accounts/ClientLogin"
     reads = app.accounts.tokens.add(app.person, "reads", [Right.READ], now=newsroom.NOW)[1]
@@ -317,17 +317,17 @@ def test_required_rights(serve: Any, shelf: Store, newsroom: ModuleType) -> None
     assert app.fever("items")["auth"] == 0
 
 
-def test_token_guessing_is_rate_limited(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
-    app = make_app(serve(shelf), newsroom)
+def test_token_guessing_is_rate_limited(serve: Any, own_store: Store, newsroom: ModuleType) -> None:
+    app = make_app(serve(own_store), newsroom)
     sent = {"Email": NAME, "Passwd": "np_guess"}
     answers = [app.client.post(f"{ROOT}/accounts/ClientLogin", data=sent) for _ in range(BOTH.free + 2)]
     assert answers[-1].status_code == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
-def test_frequent_requests_are_rate_limited(shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+def test_frequent_requests_are_rate_limited(own_store: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     accounts = empty_accounts(tmp_path / "people.db")
-    portal = create_app(shelf, None, newsroom.settings(), accounts, now=lambda: newsroom.NOW, follow_every=0)
+    portal = create_app(own_store, None, newsroom.settings(), accounts, now=lambda: newsroom.NOW, follow_every=0)
     portal.state.portal = replace(portal.state.portal, pace=RateLimit(burst=3, clock=lambda: 0.0))
     person = accounts.people.add(NAME, "correct horse battery staple", Role.READER, now=newsroom.NOW)
     secrets = [accounts.tokens.add(person, "app", [Right.KEEP], now=newsroom.NOW)[1] for _ in range(2)]
@@ -335,7 +335,7 @@ def test_frequent_requests_are_rate_limited(shelf: Store, newsroom: ModuleType, 
     async def ask() -> list[int]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(portal), base_url="http://localhost") as client:
             headers = [{"authorization": f"GoogleLogin auth={secret}"} for secret in (secrets[0],) * 4 + (secrets[1],)]
-            found = [await client.get(f"{API}/token", headers=one) for one in headers]
+            found = [await client.get(f"{API}/token", headers=header) for header in headers]
             form = {"api_key": fever_key(NAME, secrets[0])}
             found += [await client.post("/api/fever.php?api", data=form) for _ in range(4)]
             assert all("retry-after" in answer.headers for answer in found if answer.status_code == 429)
@@ -345,10 +345,10 @@ def test_frequent_requests_are_rate_limited(shelf: Store, newsroom: ModuleType, 
     accounts.close()
 
 
-def test_editor_subscribes_to_a_feed(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+def test_editor_subscribes_to_a_feed(serve: Any, own_store: Store, newsroom: ModuleType, tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("topics: [{name: 旅游, engines: []}]\nstore: sqlite://\nalerts: {enabled: false}\n", "utf-8")
-    app = make_app(serve(shelf, None, load(file)), newsroom, frozenset({Right.KEEP, Right.EDIT}), "editor")
+    app = make_app(serve(own_store, None, load(file)), newsroom, frozenset({Right.KEEP, Right.EDIT}), "editor")
     app.log_in()
     assert app.post("/subscription/edit", ac="subscribe", s="feed/https://new.example/feed", t="新报").text == "OK"
     answer = app.post("/subscription/quickadd", quickadd="https://other.example/rss").json()
@@ -364,13 +364,13 @@ def test_unknown_item_ids_are_ignored(app: App, id: str) -> None:
     assert app.post("/edit-tag", i=[id], a=READ).text == "OK"
 
 
-def test_numbers_continue_after_a_pause(tmp_path: Path, shelf: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_continue_after_a_pause(tmp_path: Path, own_store: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbers, "MAX_BEHIND", 3)
     accounts = empty_accounts(tmp_path / "people.db")
-    accounts.items.follow(shelf)
+    accounts.items.follow(own_store)
     count = accounts.items.count()
     for number in range(5):
-        shelf.add(newsroom.article(f"新消息第{number}条，渡口通航", f"渡口第{number}次通航。" * 20, ago=1), [], now=newsroom.NOW)
-    accounts.items.follow(shelf)
+        own_store.add(newsroom.article(f"新消息第{number}条，渡口通航", f"渡口第{number}次通航。" * 20, ago=1), [], now=newsroom.NOW)
+    accounts.items.follow(own_store)
     assert accounts.items.count() == count + 5
     accounts.close()

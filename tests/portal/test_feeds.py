@@ -135,8 +135,8 @@ def test_opml_links_to_feeds(client: httpx.Client) -> None:
 
 def test_unchanged_feed_returns_304(client: httpx.Client) -> None:
     first = client.get("/feed.atom")
-    again = client.get("/feed.atom", headers={"if-none-match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    repeated = client.get("/feed.atom", headers={"if-none-match": first.headers["etag"]})
+    assert (repeated.status_code, repeated.content) == (304, b"")
     assert client.get("/feed.atom", headers={"if-none-match": f'"other", {first.headers["etag"]}'}).status_code == 304
     assert client.get("/feed.atom", headers={"if-none-match": '"other"'}).status_code == 200
     assert client.get("/feed.atom", headers={"if-modified-since": first.headers["last-modified"]}).status_code == 304

@@ -80,7 +80,7 @@ class FakeRequest:
     ],
 )
 def test_visit_ends_after_a_pause(cookie: str, ended: int | None, next_ended: int) -> None:
-    stamp = {name: int((NOW + timedelta(minutes=ago)).timestamp()) for name, ago in (("hour", -60), ("minute", -1), ("later", 9))}
+    stamp = {name: int((NOW + timedelta(minutes=minutes)).timestamp()) for name, minutes in (("hour", -60), ("minute", -1), ("later", 9))}
     request: Any = FakeRequest(visited=cookie.format(**stamp))
     found, stored = last_visit(request, NOW)
     assert found == (None if ended is None else NOW + timedelta(minutes=ended))
@@ -100,12 +100,12 @@ class CountingStore:
 
 def test_front_page_is_cached_until_the_store_changes(fresh: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     newsroom.write(fresh, newsroom.article("一", "一的正文" * 20))
-    counted: Any = CountingStore(fresh)
-    fronts = FrontCache(counted)
+    counting: Any = CountingStore(fresh)
+    fronts = FrontCache(counting)
     first = fronts.get(["旅游"], {}, NOW, by_rank=False)
-    before = counted.lists
+    before = counting.lists
     assert fronts.get(["旅游"], {}, NOW, by_rank=False) is first
-    assert counted.lists == before
+    assert counting.lists == before
     newsroom.write(fresh, newsroom.article("二", "二的正文" * 20))
     monkeypatch.setattr(front_cache, "SLOW_SECONDS", 1e9)
     assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2

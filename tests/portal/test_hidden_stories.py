@@ -43,13 +43,13 @@ def paths(id: str, story: str, source: str, site: str) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_hidden_story_disappears_everywhere(
-    serve: Any, shelf: Store, index: Index, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch
+    serve: Any, own_store: Store, index: Index, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)  # the cached front page is served while it is recomputed
-    made = newsroom.article(QUERY + TEXT, f"{QUERY}{TEXT}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
-    (id,) = newsroom.write(shelf, made)
-    index.follow(shelf)
-    reader: httpx.Client = serve(shelf, index, role="reader")
+    article = newsroom.article(QUERY + TEXT, f"{QUERY}{TEXT}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
+    (id,) = newsroom.write(own_store, article)
+    index.follow(own_store)
+    reader: httpx.Client = serve(own_store, index, role="reader")
     reader.post("/marks", data={"star": id})
     checked = paths(id, id, "feed:晨光网", "晨光网")
     assert {path for path in checked if not shows_article(reader, path)} == set()
@@ -63,12 +63,12 @@ def test_hidden_story_disappears_everywhere(
         "then": "preview",
     }
     assert TEXT in reader.post("/alerts/new", data=preview).text
-    shelf.hide([id], by="林编辑", reason="侵权", now=newsroom.NOW)
+    own_store.hide([id], by="林编辑", reason="侵权", now=newsroom.NOW)
     assert {path for path in checked if shows_article(reader, path)} == set(), "before the index is updated"
     assert TEXT not in reader.post("/alerts/new", data=preview).text
-    with httpx.Client(base_url=reader.base_url, timeout=600) as nobody:
-        assert {path for path in checked if shows_article(nobody, path)} == set()
-    index.follow(shelf)
+    with httpx.Client(base_url=reader.base_url, timeout=600) as anonymous:
+        assert {path for path in checked if shows_article(anonymous, path)} == set()
+    index.follow(own_store)
     assert {path for path in checked if shows_article(reader, path)} == set()
     person = reader.accounts.people.all()[0]  # type: ignore[attr-defined]
     _, secret = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]

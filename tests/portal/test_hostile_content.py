@@ -75,21 +75,25 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
 
     store = empty_store(folder / "hostile.db")
     for number, payload in enumerate(HOSTILE_HTML):
-        bad = HOSTILE_TEXT + str(number)
-        made = newsroom.article(
-            f"标题{bad}",
-            f"攻击正文 {bad}\n" * 3 + "".join(chr(0x4E00 + (number * 977 + place * 331) % 20_000) for place in range(100)),
+        attack = HOSTILE_TEXT + str(number)
+        article = newsroom.article(
+            f"标题{attack}",
+            f"攻击正文 {attack}\n" * 3 + "".join(chr(0x4E00 + (number * 977 + place * 331) % 20_000) for place in range(100)),
             html=payload + "<p>攻击正文</p>",
-            site=f"站点{bad}",
-            author=bad,
-            origin=bad,
-            category=f"类{bad}",
-            topics=("旅游", f"话题{bad}"),
-            images=(Image(HOSTILE_URL, bad), Image("https://p.example/a.jpg", bad), Image("data:image/svg+xml,<svg onload=alert(1)>")),
+            site=f"站点{attack}",
+            author=attack,
+            origin=attack,
+            category=f"类{attack}",
+            topics=("旅游", f"话题{attack}"),
+            images=(
+                Image(HOSTILE_URL, attack),
+                Image("https://p.example/a.jpg", attack),
+                Image("data:image/svg+xml,<svg onload=alert(1)>"),
+            ),
             url=HOSTILE_URL + str(number) if number % 2 else f'https://h.example/{number}?"><script>alert(1)</script>',
-            source=f"feed:{bad}",
+            source=f"feed:{attack}",
         )
-        newsroom.write(store, made, same="one" if number < 3 else None)
+        newsroom.write(store, article, fold_key="one" if number < 3 else None)
     report = newsroom.run()
     from dataclasses import replace
 
@@ -103,17 +107,17 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
 @pytest.fixture(scope="module")
 def walked_pages(hostile: httpx.Client) -> dict[str, str]:
     """HTML of the portal's pages reachable from the front page, by path."""
-    waiting, met = ["/", "/runs", "/runs/bad", "/search?q=攻击", "/latest?order=hottest", "/feeds", "/settings"], {}
-    while waiting and len(met) < MAX_WALKED:
+    waiting, pages = ["/", "/runs", "/runs/bad", "/search?q=攻击", "/latest?order=hottest", "/feeds", "/settings"], {}
+    while waiting and len(pages) < MAX_WALKED:
         path = waiting.pop(0)
         answer = hostile.get(path, follow_redirects=True)
         assert answer.status_code == 200, path
         if "text/html" not in answer.headers["content-type"]:
             continue
-        met[path] = answer.text
+        pages[path] = answer.text
         links = lxml_html.document_fromstring(answer.text).xpath("//a/@href")
-        waiting += [link for link in dict.fromkeys(links) if link.startswith("/") and link not in met and link not in waiting]
-    return met
+        waiting += [link for link in dict.fromkeys(links) if link.startswith("/") and link not in pages and link not in waiting]
+    return pages
 
 
 def test_pages_of_hostile_store_have_no_active_content(walked_pages: dict[str, str]) -> None:
@@ -167,8 +171,8 @@ def test_bodies_have_no_classes_or_ids(walked_pages: dict[str, str]) -> None:
 
 def check_passive(text: str, path: str) -> None:
     page = lxml_html.document_fromstring(text)
-    for own in OWN_MARKUP:
-        for node in page.xpath(own):
+    for xpath in OWN_MARKUP:
+        for node in page.xpath(xpath):
             allowed = [script.get("src") for script in node.iter("script")]
             assert all(source and source.startswith("/static/") for source in allowed), path
             node.getparent().remove(node)
@@ -214,12 +218,12 @@ def test_exports_of_hostile_store_are_passive(hostile: httpx.Client, folder: Pat
     """The stored HTML was not sanitised by a crawl: any program may fill a store."""
     with closing(open_store(f"sqlite:///{folder / 'hostile.db'}")) as store:
         stored = list(store.all_articles())
-    sent = [hostile.get(f"/api/v1/articles/{one.id}").json()["html"] for one in stored]
-    written = [plain(one)["html"] for one in stored]
-    rows = [{"url": "https://h.example/", "title": one.title, "text": one.text, "html": one.html} for one in stored]
-    again = [incoming(row, newsroom.NOW).item.html for row in rows]
+    sent = [hostile.get(f"/api/v1/articles/{article.id}").json()["html"] for article in stored]
+    written = [plain(article)["html"] for article in stored]
+    rows = [{"url": "https://h.example/", "title": article.title, "text": article.text, "html": article.html} for article in stored]
+    imported = [incoming(row, newsroom.NOW).item.html for row in rows]
     assert len(sent) == len(written) == len(HOSTILE_HTML)
-    for html in (*sent, *written, *again, *map(page, stored)):
+    for html in (*sent, *written, *imported, *map(page, stored)):
         check_passive(f"<html><head></head><body>{html.partition('<body>')[2] or html}</body></html>", "html")
 
 
@@ -386,10 +390,10 @@ def test_health_names_the_error_to_editors_only(serve, store: Store) -> None:
     everybody, editor = (serve(store, UnavailableIndex(), role=role, follow_every=0.01) for role in (None, "editor"))
     for client, named in ((everybody, False), (editor, True)):
         until = monotonic() + 600
-        while "error" not in (told := client.get("/health").json())["search"]:
+        while "error" not in (health := client.get("/health").json())["search"]:
             assert monotonic() < until
             sleep(0.01)
-        assert ("search.intern.example" in told["search"]["error"]) is named
+        assert ("search.intern.example" in health["search"]["error"]) is named
 
 
 def test_unavailable_store_is_a_503_with_advice(serve) -> None:

@@ -29,7 +29,7 @@ IDLE = Run("20260520-090000-crawl2-rss", AT, AT, "finished")
 def records(tmp_path: Path) -> Records:
     """Records with a job of each kind that runs outside the portal."""
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    there = Records(load(tmp_path / "sources.yaml").jobs_folder)
+    records = Records(load(tmp_path / "sources.yaml").jobs_folder)
     rows = [
         Job("crawl1", "rss", "done", outcome=(outcome_of(CRAWLED),), origin="schedule"),
         Job("crawl2", "", "done", outcome=(outcome_of(IDLE),), origin="up"),
@@ -39,13 +39,13 @@ def records(tmp_path: Path) -> Records:
         Job("lost1", kind="retrain", pid=1, born="0", origin="up"),
     ]
     for number, job in enumerate(rows):
-        there.save(Job(**{name: getattr(job, name) for name in job.__slots__} | {"started": AT + timedelta(minutes=number)}))
-    return there
+        records.save(Job(**{name: getattr(job, name) for name in job.__slots__} | {"started": AT + timedelta(minutes=number)}))
+    return records
 
 
 @pytest.fixture
-def editor(serve: Callable[..., httpx.Client], shelf: Store, tmp_path: Path, records: Records) -> httpx.Client:
-    return serve(shelf, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
+def editor(serve: Callable[..., httpx.Client], own_store: Store, tmp_path: Path, records: Records) -> httpx.Client:
+    return serve(own_store, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
 
 
 def test_jobs_are_listed_with_outcomes(editor: httpx.Client) -> None:

@@ -20,16 +20,16 @@ PORTAL = Path(newsportal.portal.__file__).parent
 
 @pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {SOURCE_LANGUAGE}))
 def test_catalogue_has_exactly_the_used_messages(language: str, messages: ModuleType) -> None:
-    whole = catalog(language)
+    catalogue = catalog(language)
     titles = {service.title for service in SERVICES.values()}
-    used = {*messages.messages(PORTAL), *titles, *(one for one in SENTENCES.values() if WORDS.search(PARAM.sub("", one)))}
-    translated = {message.id: message for message in whole if message.id}
+    used = {*messages.messages(PORTAL), *titles, *(sentence for sentence in SENTENCES.values() if WORDS.search(PARAM.sub("", sentence)))}
+    translated = {message.id: message for message in catalogue if message.id}
     assert not used - set(translated), "messages without a translation: add them to the .po file"
     assert not set(translated) - used, "unused translations: remove them from the .po file"
     for message in translated.values():
         strings = message.string if isinstance(message.string, tuple) else (message.string,)
         assert all(strings), f"not translated: {message.id}"
-        assert not list(message.check(whole)), f"placeholders differ: {message.id}"
+        assert not list(message.check(catalogue)), f"placeholders differ: {message.id}"
         assert not message.fuzzy
         assert not set('"<>') & set("".join(strings)), f"would break an attribute or a tag: {message.id}"
 
@@ -39,7 +39,7 @@ def test_every_language_has_a_tag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "accept", "default", "chosen"),
+    ("cookie", "accept", "default", "expected"),
     [
         ("en", "zh", "zh", "en"),
         (None, "en-GB,en;q=0.9", "zh", "en"),
@@ -53,5 +53,5 @@ def test_every_language_has_a_tag() -> None:
         (None, "a" * 100_000, "zh", "zh"),
     ],
 )
-def test_language_choice(wanted: str | None, accept: str, default: str, chosen: str) -> None:
-    assert choose(wanted, accept, default) == chosen
+def test_language_choice(cookie: str | None, accept: str, default: str, expected: str) -> None:
+    assert choose(cookie, accept, default) == expected

@@ -28,13 +28,13 @@ WORDS = {
 
 
 def labelled_rows(number: int) -> list[dict[str, str]]:
-    made = []
+    rows = []
     for label, words in WORDS.items():
         for at in range(number):
             chance = random.Random(f"{label} {at}")
             text = "。".join("，".join(chance.sample(words.split(), 5)) for _ in range(6))
-            made.append({"text": text, "label": label, "title": f"{chance.choice(words.split())}的消息 {at}"})
-    return made
+            rows.append({"text": text, "label": label, "title": f"{chance.choice(words.split())}的消息 {at}"})
+    return rows
 
 
 @pytest.fixture
@@ -100,11 +100,11 @@ def test_corpus_name_is_required(editor: httpx.Client, store: Store, name: str) 
 
 
 def test_upload_requires_file_and_same_origin(editor: httpx.Client, store: Store) -> None:
-    good = b'{"text": "a", "label": "x"}\n'
+    content = b'{"text": "a", "label": "x"}\n'
     assert editor.post("/corpora/upload", data={"name": "a"}).status_code == 422
     assert editor.post("/corpora/upload", data={"name": "a", "file": "x"}, files={"other": ("a", b"", "")}).status_code == 422
     assert (
-        editor.post("/corpora/upload", data={"name": "a"}, files=upload(good), headers={"origin": "https://evil.example"}).status_code
+        editor.post("/corpora/upload", data={"name": "a"}, files=upload(content), headers={"origin": "https://evil.example"}).status_code
         == 403
     )
     assert editor.post("/corpora/upload", content=b"no boundary", headers={"content-type": "multipart/form-data"}).status_code == 400
@@ -139,7 +139,7 @@ def test_corpora_require_an_editor(serve: Callable[..., httpx.Client], store: St
         assert client.get(path).status_code in (303, 403), path
     assert client.post("/corpora/upload", data={"name": "a"}, files=upload(b'{"text": "a", "label": "x"}\n')).status_code in (303, 401, 403)
     assert client.post("/corpora/新闻/delete", data=CONFIRM).status_code in (303, 401, 403)
-    assert [one.name for one in store.corpora.all()] == ["新闻"]
+    assert [corpus.name for corpus in store.corpora.all()] == ["新闻"]
 
 
 def test_editors_label_is_stored(editor: httpx.Client, store: Store) -> None:
@@ -199,7 +199,7 @@ def test_model_pages_show_scores_errors_and_words(editor: httpx.Client, store: S
     assert "请先启用其他版本" in editor.get(editor.post("/models/新闻/1/delete", data=CONFIRM).headers["location"]).text
     assert "可释放" in editor.get("/models/新闻/2/delete").text
     assert "已删除" in editor.get(editor.post("/models/新闻/2/delete", data=CONFIRM).headers["location"]).text
-    assert [one.version for one in store.corpora.models("新闻")] == [1]
+    assert [model.version for model in store.corpora.models("新闻")] == [1]
     assert editor.post("/models/新闻/2/delete", data=CONFIRM).status_code == 404
     assert store.corpora.active("新闻") == 1
 

@@ -11,8 +11,8 @@ from newsportal.portal.listen import CannotListen, address_of, listen
 
 
 def test_port_in_use_error_names_the_remedy() -> None:
-    with listen("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
         with pytest.raises(CannotListen, match=f"port {port} is in use.*--port"):
             listen("127.0.0.1", port)
 

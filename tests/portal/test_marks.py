@@ -51,8 +51,8 @@ def titles(page: lxml_html.HtmlElement) -> list[str]:
     return [node.text_content().strip() for node in page.xpath("//main//*[contains(@class, 'headline')]")]
 
 
-def send_mark(client: httpx.Client, name: str, value: str, back: str = "/latest") -> httpx.Response:
-    return client.post("/marks", data={name: value, "next": back}, headers=HTML)
+def send_mark(client: httpx.Client, name: str, value: str, path: str = "/latest") -> httpx.Response:
+    return client.post("/marks", data={name: value, "next": path}, headers=HTML)
 
 
 def button(page: lxml_html.HtmlElement, story: str, kind: str) -> tuple[str, str]:
@@ -130,10 +130,10 @@ def test_unread_filter_and_mark_all_read_with_undo(reader: httpx.Client, ids: di
 
 
 def test_unread_filter_pages_past_read_stories(fresh: Store, serve, newsroom) -> None:
-    made = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n * 10))[0] for n in range(95)]
+    stories = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n * 10))[0] for n in range(95)]
     client = serve(fresh, role="reader")
     [person] = client.accounts.people.all()  # type: ignore[attr-defined]
-    for story in made[:70]:
+    for story in stories[:70]:
         client.accounts.marks.set_read(person.id, story, True, now=newsroom.NOW)  # type: ignore[attr-defined]
     seen, path = [], "/latest?show=unread"
     while path:
@@ -166,10 +166,10 @@ def test_starred_stories_have_a_secret_feed(reader: httpx.Client, store: Store, 
 
 
 def test_starred_list_is_paged(fresh: Store, serve, newsroom) -> None:
-    made = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n * 10))[0] for n in range(65)]
+    stories = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n * 10))[0] for n in range(65)]
     client = serve(fresh, role="reader")
     [person] = client.accounts.people.all()  # type: ignore[attr-defined]
-    for story in made:
+    for story in stories:
         client.accounts.marks.star(person.id, story, True, now=newsroom.NOW)  # type: ignore[attr-defined]
     seen, path = [], "/starred"
     while path:
@@ -177,14 +177,14 @@ def test_starred_list_is_paged(fresh: Store, serve, newsroom) -> None:
         seen += titles(page)
         path = next(iter(page.xpath("//a[@rel='next']/@href")), "")
     assert len(seen) == len(set(seen)) == 65
-    for wrong in ("x", "1.2.3", "99999999999.000000.a", "' OR 1=1 --"):
-        assert titles(page_of(client, f"/starred?before={wrong}")) is not None
+    for cursor in ("x", "1.2.3", "99999999999.000000.a", "' OR 1=1 --"):
+        assert titles(page_of(client, f"/starred?before={cursor}")) is not None
 
 
 def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     page = page_of(reader, "/search?q=峡谷&topic=旅游&when=month")
-    [asked] = page.xpath("//form[@class='keep']/input[@name='asked']/@value")
-    answer = reader.post("/searches", data={"asked": asked, "name": "峡谷游 <b>"})
+    [query] = page.xpath("//form[@class='keep']/input[@name='asked']/@value")
+    answer = reader.post("/searches", data={"asked": query, "name": "峡谷游 <b>"})
     assert "已保存" in page_of(reader, answer.headers["location"]).text_content()
     page = page_of(reader, "/searches")
     [link] = page.xpath("//ul[@class='kept-searches']//h2/a")
@@ -202,8 +202,8 @@ def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "新名"
     assert reader.post("/searches/remove", data={"search": "x"}).status_code == 404
     assert reader.post("/searches/rename", data={"search": "x", "name": "新名"}).status_code == 404
-    done = [entry.action for entry in reversed(reader.accounts.trail.entries(action="search"))]  # type: ignore[attr-defined]
-    assert done == ["search.keep", "search.rename", "search.remove", "search.keep"]
+    actions = [entry.action for entry in reversed(reader.accounts.trail.entries(action="search"))]  # type: ignore[attr-defined]
+    assert actions == ["search.keep", "search.rename", "search.remove", "search.keep"]
     assert reader.post("/searches", data={"asked": "q="}).status_code == 400
 
 

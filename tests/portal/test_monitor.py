@@ -34,9 +34,9 @@ from newsportal.store.store import Store
 
 @pytest.fixture(scope="module")
 def daily(store: Store, ids: dict[str, str]) -> Iterator[DailySums]:
-    with closing(DailySums("sqlite://", ZoneInfo("Asia/Shanghai"))) as made:
-        made.follow(store)
-        yield made
+    with closing(DailySums("sqlite://", ZoneInfo("Asia/Shanghai"))) as sums:
+        sums.follow(store)
+        yield sums
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +51,8 @@ def settings(folder: Path) -> Sources:
 
 @pytest.fixture(scope="module")
 def editor(serve: Any, store: Store, index: Any, settings: Sources, daily: DailySums) -> httpx.Client:
-    made: httpx.Client = serve(store, index, settings, role="editor", daily=daily)
-    return made
+    client: httpx.Client = serve(store, index, settings, role="editor", daily=daily)
+    return client
 
 
 @pytest.mark.parametrize("days", ["7", "30", "90", "365", "", "x", "-1", "99999999999"])
@@ -81,9 +81,9 @@ def test_monitor_works_without_daily_sums(serve: Any, store: Store, index: Any, 
 
 
 def test_health_probes_reveal_nothing(serve: Any, store: Store, settings: Sources) -> None:
-    nobody: httpx.Client = serve(store, None, settings)
-    assert nobody.get("/healthz").text == "ok\n"
-    assert nobody.get("/readyz").text == "ok\n"
+    anonymous: httpx.Client = serve(store, None, settings)
+    assert anonymous.get("/healthz").text == "ok\n"
+    assert anonymous.get("/readyz").text == "ok\n"
 
 
 def test_readiness_requires_the_store(serve: Any, tmp_path: Path, settings: Sources) -> None:
@@ -127,25 +127,25 @@ def test_metrics_are_readable_by_prometheus(editor: httpx.Client, store: Store) 
 
 
 def test_last_run_is_a_finished_one(serve: Any, tmp_path: Path, settings: Sources) -> None:
-    began = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+    start = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
     with closing(empty_store(tmp_path / "x.db")) as store:
         client: httpx.Client = serve(store, None, settings, role="editor")
-        store.save_run(Run("worker-0", began))
+        store.save_run(Run("worker-0", start))
         assert client.get("/health").json()["last_run"]["ended"] is None
-        store.save_run(Run("crawl", began, began + timedelta(minutes=5), "finished"))
+        store.save_run(Run("crawl", start, start + timedelta(minutes=5), "finished"))
         for number in range(1, 9):
-            store.save_run(Run(f"worker-{number}", began + timedelta(minutes=number)))
+            store.save_run(Run(f"worker-{number}", start + timedelta(minutes=number)))
         assert client.get("/health").json()["last_run"]["id"] == "crawl"
         assert "\nnewsportal_last_run_timestamp_seconds " in client.get("/metrics").text
 
 
 def test_metrics_have_time_of_last_backup(serve: Any, tmp_path: Path) -> None:
-    known = Sources.model_validate({"store": f"sqlite:///{tmp_path / 'x.db'}"})
+    settings = Sources.model_validate({"store": f"sqlite:///{tmp_path / 'x.db'}"})
     with closing(empty_store(tmp_path / "x.db")) as store:
-        client: httpx.Client = serve(store, None, known, role="editor")
+        client: httpx.Client = serve(store, None, settings, role="editor")
         assert "\nnewsportal_last_backup_timestamp_seconds 0.0\n" in client.get("/metrics").text
-        known.backup_mark.touch()
-        os.utime(known.backup_mark, (1772352000, 1772352000))
+        settings.backup_mark.touch()
+        os.utime(settings.backup_mark, (1772352000, 1772352000))
         assert "\nnewsportal_last_backup_timestamp_seconds 1.772352e+09\n" in client.get("/metrics").text
 
 
@@ -172,17 +172,17 @@ def test_access_to_metrics(serve: Any, store: Store, index: Any, way: str, role:
 
 def test_cached_pages_are_counted(serve: Any, store: Store) -> None:
     portal = serve(store, None, role="editor")
-    with httpx.Client(base_url=portal.base_url, timeout=600) as anybody:
+    with httpx.Client(base_url=portal.base_url, timeout=600) as anonymous:
         for _ in range(3):
-            assert anybody.get("/latest").status_code == 200
-        assert anybody.get("/no-such-page").status_code == 404
-    counted = {
+            assert anonymous.get("/latest").status_code == 200
+        assert anonymous.get("/no-such-page").status_code == 404
+    counts = {
         sample.labels["route"]: sample.value
         for family in text_string_to_metric_families(portal.get("/metrics").text)
         for sample in family.samples
         if sample.name == "newsportal_http_request_duration_seconds_count"
     }
-    assert counted == {"/latest": 1, "shared": 2, "none": 1}
+    assert counts == {"/latest": 1, "shared": 2, "none": 1}
 
 
 def test_number_of_metrics_is_bounded() -> None:
@@ -227,12 +227,12 @@ def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Sto
 
 
 def test_running_crawls_are_shown_with_rates(serve: Any, store: Store, index: Any, settings: Sources, newsroom: ModuleType) -> None:
-    begun = newsroom.NOW - timedelta(minutes=4)
+    start = newsroom.NOW - timedelta(minutes=4)
     report = (SourceReport("feed:甲", fetched=50, stored=30, failed={"timeout": 2}, list_failed={"dns": 1}),)
-    store.save_run(Run("20260520-100000-aaaa0001-hub", begun, spiders=("hub",), sources=report))
-    store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # crashed without ending its report
-    waits = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", begun),))
-    client = serve(store, index, settings, role="editor", queues=lambda: waits)
+    store.save_run(Run("20260520-100000-aaaa0001-hub", start, spiders=("hub",), sources=report))
+    store.save_run(Run("20260510-100000-aaaa0002-hub", start - timedelta(days=3), spiders=("hub",)))  # crashed without ending its report
+    state = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", start),))
+    client = serve(store, index, settings, role="editor", queues=lambda: state)
     text = client.get("/monitor/crawls").text
     assert "feed:甲" not in text  # sources are shown by their display names
     assert "甲（订阅源）" in text
@@ -249,11 +249,11 @@ def test_running_crawls_are_shown_with_rates(serve: Any, store: Store, index: An
 
 
 def test_requests_set_aside_are_retried_or_dropped(serve: Any, store: Store, settings: Sources) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
-    def settle(way: str) -> int:
-        asked.append(way)
-        if len(asked) > 2:
+    def settle(action: str) -> int:
+        requested.append(action)
+        if len(requested) > 2:
             raise FrontierUnavailable("it is away")
         return 3
 
@@ -270,7 +270,7 @@ def test_requests_set_aside_are_retried_or_dropped(serve: Any, store: Store, set
     client.post("/monitor/aside", data={"do": "drop"})
     assert "it is away" in client.get("/monitor/queues").text
     assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).status_code == 503
-    assert asked == ["again", "drop", "drop", "drop"]
+    assert requested == ["again", "drop", "drop", "drop"]
     assert serve(store, None, settings, role="editor").post("/monitor/aside", data={"do": "drop"}).status_code == 404
 
 
@@ -326,9 +326,9 @@ def test_monitor_pages_link_to_each_other(editor: httpx.Client) -> None:
     pages = ["/monitor", "/monitor/crawls", "/monitor/failures", "/monitor/reading", "/monitor/system"]
     for page in pages:
         document = lxml_html.document_fromstring(editor.get(page).text)
-        ways = document.xpath("//nav[@aria-label='监控']/a/@href")
-        assert ways[: len(pages)] == pages
-        (here,) = document.xpath("//nav[@aria-label='监控']/a[@aria-current]")
-        assert here.get("href") == page
-        assert here.text == document.xpath("string(//h1)")
+        links = document.xpath("//nav[@aria-label='监控']/a/@href")
+        assert links[: len(pages)] == pages
+        (current,) = document.xpath("//nav[@aria-label='监控']/a[@aria-current]")
+        assert current.get("href") == page
+        assert current.text == document.xpath("string(//h1)")
     assert "captcha" not in editor.get("/monitor").text, "failures have their own page"

@@ -81,13 +81,13 @@ def test_filters_narrow_a_list_and_are_removable(client: httpx.Client) -> None:
 def test_paging_covers_every_story_once(fresh: Store, serve, newsroom: ModuleType) -> None:
     for number in range(67):
         newsroom.write(fresh, newsroom.article(f"第{number}号快讯", f"正文{number}" * 20, ago=number * 10))
-    client, path, seen = serve(fresh), "/latest", []
+    client, path, titles = serve(fresh), "/latest", []
     for _ in range(3):
         page = tree(client.get(path))
-        seen += texts(page, "//*[contains(@class,'headline')]")
+        titles += texts(page, "//*[contains(@class,'headline')]")
         following = page.xpath("//a[@rel='next']/@href")
         path = following[0] if following else ""
-    assert seen == [f"第{number}号快讯" for number in range(67)]
+    assert titles == [f"第{number}号快讯" for number in range(67)]
     assert not path
 
 
@@ -138,14 +138,14 @@ def test_version_under_wrong_story_redirects(client: httpx.Client, ids: dict[str
 
 
 def test_next_and_previous_links_walk_through_a_topic(client: httpx.Client) -> None:
-    path, walked = tree(client.get("/topic/旅游")).xpath("//*[contains(@class,'headline')]/a/@href")[0], []
+    path, titles = tree(client.get("/topic/旅游")).xpath("//*[contains(@class,'headline')]/a/@href")[0], []
     while path:
         page = tree(client.get(path))
-        walked.append(texts(page, "//article//h1")[0][:4])
+        titles.append(texts(page, "//article//h1")[0][:4])
         path = next(iter(page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='next']/@href")), None)
-    assert walked == ["沿江三省", "海岛航线", "云岭峡谷", "山城夜市", "草原列车"]
-    back = page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='prev']/@href")[0]
-    assert texts(tree(client.get(back)), "//article//h1")[0].startswith("山城夜市")
+    assert titles == ["沿江三省", "海岛航线", "云岭峡谷", "山城夜市", "草原列车"]
+    previous = page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='prev']/@href")[0]
+    assert texts(tree(client.get(previous)), "//article//h1")[0].startswith("山城夜市")
 
 
 def test_next_links_cover_stories_of_the_same_time(fresh: Store, serve, newsroom: ModuleType) -> None:
@@ -153,21 +153,21 @@ def test_next_links_cover_stories_of_the_same_time(fresh: Store, serve, newsroom
         newsroom.write(fresh, newsroom.article(f"同刻{number}", f"正文{number}" * 20, ago=60))
     client = serve(fresh)
     path = tree(client.get("/latest")).xpath("//*[contains(@class,'headline')]/a/@href")[0]
-    walked: list[str] = []
-    while path and len(walked) < 9:
+    titles: list[str] = []
+    while path and len(titles) < 9:
         page = tree(client.get(path))
-        walked += texts(page, "//article//h1")
+        titles += texts(page, "//article//h1")
         path = next(iter(page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='next']/@href")), None)
-    assert sorted(walked) == [f"同刻{number}" for number in range(5)]
+    assert sorted(titles) == [f"同刻{number}" for number in range(5)]
 
 
 def test_earlier_revisions_are_shown_with_differences(fresh: Store, serve, newsroom: ModuleType) -> None:
     first = newsroom.article("初稿标题", "初稿的正文" * 20, url="https://a.example/1")
-    [made] = newsroom.write(fresh, first)
+    [id] = newsroom.write(fresh, first)
     newsroom.write(fresh, replace(first, title="改后标题", text="改后的正文" * 20))
     client = serve(fresh)
-    assert "1 份此前的文本" in client.get(f"/story/{made}").text
-    page = tree(client.get(f"/story/{made}/{made}/revisions"))
+    assert "1 份此前的文本" in client.get(f"/story/{id}").text
+    page = tree(client.get(f"/story/{id}/{id}/revisions"))
     assert texts(page, "//details//h2") == ["[删去：初稿][加入：改后]标题", "初稿标题"]
     assert texts(page, "//details[2]//div[@class='compared']") == ["初稿的正文" * 20]
 
@@ -250,19 +250,19 @@ def test_health_reports_index_lag(client: httpx.Client, store: Store) -> None:
 
 def test_pages_use_few_database_queries(client: httpx.Client, ids: dict[str, str]) -> None:
     """Counts statements of a page with warm caches; benchmarks/portal.py measures its time."""
-    asked: list[str] = []
+    statements: list[str] = []
 
     def count(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        asked.append(statement)
+        statements.append(statement)
 
     counts = {}
     event.listen(Engine, "before_cursor_execute", count)
     try:
         for path in ("/", "/latest", "/topic/旅游", f"/story/{ids['bridge']}", "/search?q=%E5%B3%A1%E8%B0%B7", "/runs", "/feed.rss"):
             client.get(path)
-            asked.clear()
+            statements.clear()
             client.get(path)
-            counts[path] = len(asked)
+            counts[path] = len(statements)
     finally:
         event.remove(Engine, "before_cursor_execute", count)
     assert max(counts.values()) <= 20, counts

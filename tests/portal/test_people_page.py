@@ -15,8 +15,8 @@ from newsportal.store.store import Store
 
 @pytest.fixture
 def client(serve: Any, fresh: Store) -> httpx.Client:
-    found: httpx.Client = serve(fresh, role="admin")
-    return found
+    client: httpx.Client = serve(fresh, role="admin")
+    return client
 
 
 def rows(client: httpx.Client) -> dict[str, Any]:
@@ -44,8 +44,8 @@ def test_default_role_is_reader(client: httpx.Client) -> None:
 
 
 def test_sign_in_link_and_user_menu_are_on_every_page(client: httpx.Client) -> None:
-    with httpx.Client(base_url=client.base_url, timeout=600) as nobody:
-        page = lxml_html.document_fromstring(nobody.get("/latest").text)
+    with httpx.Client(base_url=client.base_url, timeout=600) as anonymous:
+        page = lxml_html.document_fromstring(anonymous.get("/latest").text)
     assert page.xpath("//header//a[@class='sign-in']/@href") == ["/login?next=/latest"]
     menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='who']]//a/@href")
     assert {"/starred", "/searches", "/alerts", "/settings", "/account", "/desk"} <= set(menu)
@@ -62,14 +62,14 @@ def test_invalid_name_is_reported_beside_the_field(client: httpx.Client, name: s
 
 def test_role_changes_and_last_administrator_stays(client: httpx.Client) -> None:
     client.post("/people", data={"name": "乙", "role": "reader"})
-    other, own = id_of(client, "乙"), id_of(client, "admin 0")
-    for path in (f"/people/{own}/disable", f"/people/{own}/remove"):
+    other, own_id = id_of(client, "乙"), id_of(client, "admin 0")
+    for path in (f"/people/{own_id}/disable", f"/people/{own_id}/remove"):
         answer = client.post(path, data={"": ""})
         assert (answer.status_code, "目前没有其他管理员" in answer.text) == (422, True)
-    assert client.post(f"/people/{own}/role", data={"role": "reader"}).status_code == 422
+    assert client.post(f"/people/{own_id}/role", data={"role": "reader"}).status_code == 422
     assert client.post(f"/people/{other}/role", data={"role": "king"}).status_code == 400
     assert client.post(f"/people/{other}/role", data={"role": "admin"}).status_code == 303
-    assert client.post(f"/people/{own}/role", data={"role": "reader"}).status_code == 303
+    assert client.post(f"/people/{own_id}/role", data={"role": "reader"}).status_code == 303
     assert client.get("/people").status_code == 403
 
 
@@ -111,10 +111,10 @@ def test_filters_are_not_interpreted_as_sql(client: httpx.Client, name: str, val
 
 
 def test_audit_details_are_readable(client: httpx.Client) -> None:
-    who, trail = None, client.accounts.trail  # type: ignore[attr-defined]
+    person, trail = None, client.accounts.trail  # type: ignore[attr-defined]
     now = datetime(2026, 5, 20, tzinfo=UTC)
-    trail.add(who, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
-    trail.add(who, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)
+    trail.add(person, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
+    trail.add(person, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)
     page = lxml_html.document_fromstring(client.get("/audit").text)
     changed, added = (row.xpath("./td[@class='told']/small/text()") for row in page.xpath("//tr[@data-entry]")[:2])
     assert added == ["任一关键词：渡轮、码头"]
@@ -127,10 +127,10 @@ def test_desk_without_open_tasks(client: httpx.Client) -> None:
 
 
 def test_token_cannot_create_administrators_or_set_passwords(client: httpx.Client) -> None:
-    made = client.post("/api/v1/people", json={"name": "己", "role": "reader"})
-    assert made.status_code == 201
-    boss, now = client.accounts.people.all()[0], datetime(2026, 5, 20, tzinfo=UTC)  # type: ignore[attr-defined]
-    _, token = client.accounts.tokens.add(boss, "script", {Right.READ, Right.ADMINISTER}, now=now)  # type: ignore[attr-defined]
+    created = client.post("/api/v1/people", json={"name": "己", "role": "reader"})
+    assert created.status_code == 201
+    admin, now = client.accounts.people.all()[0], datetime(2026, 5, 20, tzinfo=UTC)  # type: ignore[attr-defined]
+    _, token = client.accounts.tokens.add(admin, "script", {Right.READ, Right.ADMINISTER}, now=now)  # type: ignore[attr-defined]
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {token}"}, timeout=600) as program:
         assert program.post("/api/v1/people", json={"name": "庚", "role": "editor"}).status_code == 201
         for refused in (
@@ -141,21 +141,21 @@ def test_token_cannot_create_administrators_or_set_passwords(client: httpx.Clien
 
 
 def test_api_manages_users(client: httpx.Client) -> None:
-    made = client.post("/api/v1/people", json={"name": "戊", "role": "reader"})
-    assert made.status_code == 201
+    created = client.post("/api/v1/people", json={"name": "戊", "role": "reader"})
+    assert created.status_code == 201
     assert client.post("/api/v1/people", json={"name": "戊"}).json()["error"]["code"] == "taken"
     assert client.post("/api/v1/people", json={"name": "a\nb"}).status_code == 422
     with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}, timeout=600) as other:
-        assert other.post("/login", data={"name": "戊", "password": made.json()["password"]}).status_code == 303
+        assert other.post("/login", data={"name": "戊", "password": created.json()["password"]}).status_code == 303
         assert client.patch("/api/v1/people/戊", json={"role": "editor", "disabled": True}).json()["disabled"] is True
         assert other.get("/account").status_code == 303
     assert client.patch("/api/v1/people/admin 0", json={"role": "reader"}).json()["error"]["code"] == "last"
-    assert client.post("/api/v1/people/戊/password", json={}).json()["password"] != made.json()["password"]
+    assert client.post("/api/v1/people/戊/password", json={}).json()["password"] != created.json()["password"]
     assert client.delete("/api/v1/people/戊").status_code == 204
     assert client.delete("/api/v1/people/戊").status_code == 404
-    assert [one["name"] for one in client.get("/api/v1/people").json()] == ["admin 0"]
+    assert [person["name"] for person in client.get("/api/v1/people").json()] == ["admin 0"]
     page = client.get("/api/v1/audit", params={"limit": 2}).json()
-    assert [one["action"] for one in page["items"]] == ["person.remove", "person.password"]
+    assert [entry["action"] for entry in page["items"]] == ["person.remove", "person.password"]
     rest = client.get("/api/v1/audit", params={"cursor": page["next"], "action": "person"}).json()
-    assert [one["action"] for one in rest["items"]] == ["person.disable", "person.role", "person.add"]
+    assert [entry["action"] for entry in rest["items"]] == ["person.disable", "person.role", "person.add"]
     assert client.get("/api/v1/audit", params={"cursor": "x"}).json()["error"]["code"] == "no-cursor"

@@ -57,5 +57,5 @@ def test_photo_stories_are_found_in_template_arguments(picture_store: Store) -> 
 
     one, two, three, *_ = picture_store.stories(StoryFilter()).stories
     plain = Story(three.id, SimpleNamespace(source="feed:甲", id="x"), 1, 1, three.first_seen, three.last_seen)  # type: ignore[arg-type]
-    given = {"lead": one, "boards": {"旅游": (1, (two,))}, "days": ((None, [plain]),), "suggested": [Suggestion(three, "新")], "n": 3}
-    assert sorted(photo_stories(given)) == sorted(story.head.id for story in (one, two, three))
+    arguments = {"lead": one, "boards": {"旅游": (1, (two,))}, "days": ((None, [plain]),), "suggested": [Suggestion(three, "新")], "n": 3}
+    assert sorted(photo_stories(arguments)) == sorted(story.head.id for story in (one, two, three))

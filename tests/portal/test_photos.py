@@ -21,7 +21,7 @@ from newsportal.store.store import Store
 @pytest.fixture(scope="module")
 def photos(folder, albums: ModuleType):
     opened = empty_store(folder / "photos.db")
-    opened.made = albums.fill(opened)
+    opened.ids = albums.fill(opened)
     yield opened
     opened.close()
 
@@ -44,33 +44,33 @@ def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleTy
     place = f"/story/{id}/{id}"
     assert f"{place}/captions" in editor.get(place).text
     form = page(editor, f"{place}/captions").xpath("//form[contains(@class, 'desk-form')]")[0]
-    typed = {"seen": form.xpath("./input/@value")[0]}
-    typed |= {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
-    assert len(typed) == 31
-    assert "2000" in editor.post(f"{place}/captions", data=typed | {"caption-2": "长" * 2001}).text
-    done = editor.post(f"{place}/captions", data=typed | {"caption-1": "渔民在修船<b>", "caption-30": ""})
-    assert done.status_code == 303
-    shown = lxml_html.document_fromstring(editor.get(done.headers["location"]).text)
-    assert "2 条" in shown.xpath("string(//aside[contains(@class, 'told-once')])")
-    assert shown.xpath("string(//figure[1]//span[@data-caption])") == "渔民在修船<b>"
-    assert not shown.xpath("//figure[30]//span[@data-caption]")
-    stale = editor.post(f"{place}/captions", data=typed | {"caption-3": "我写的"})
+    inputs = {"seen": form.xpath("./input/@value")[0]}
+    inputs |= {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
+    assert len(inputs) == 31
+    assert "2000" in editor.post(f"{place}/captions", data=inputs | {"caption-2": "长" * 2001}).text
+    saved = editor.post(f"{place}/captions", data=inputs | {"caption-1": "渔民在修船<b>", "caption-30": ""})
+    assert saved.status_code == 303
+    tree = lxml_html.document_fromstring(editor.get(saved.headers["location"]).text)
+    assert "2 条" in tree.xpath("string(//aside[contains(@class, 'told-once')])")
+    assert tree.xpath("string(//figure[1]//span[@data-caption])") == "渔民在修船<b>"
+    assert not tree.xpath("//figure[30]//span[@data-caption]")
+    stale = editor.post(f"{place}/captions", data=inputs | {"caption-3": "我写的"})
     assert stale.status_code == 409
     assert "我写的" in stale.text
-    back = shown.xpath("//aside[contains(@class, 'told-once')]//form/@action")[0]
-    assert editor.post(back, data={"next": "x"}).status_code == 303
-    assert [one.said for one in fresh.galleries.pictures(id)] == [False] * 30
+    undo = tree.xpath("//aside[contains(@class, 'told-once')]//form/@action")[0]
+    assert editor.post(undo, data={"next": "x"}).status_code == 303
+    assert [picture.said for picture in fresh.galleries.pictures(id)] == [False] * 30
     assert [entry.action for entry in editor.accounts.trail.entries()][:2] == ["article.caption"] * 2
 
 
 def test_api_returns_photo_stories(wall: httpx.Client, photos: Store) -> None:
-    path, met = "/api/v1/photos?limit=5&order=newest", []
+    path, ids = "/api/v1/photos?limit=5&order=newest", []
     while path:
         data = wall.get(path).json()
-        met += [one["article"]["id"] for one in data["items"]]
+        ids += [item["article"]["id"] for item in data["items"]]
         path = f"/api/v1/photos?limit=5&order=newest&cursor={data['next']}" if data["next"] else ""
-    assert sorted(met) == sorted(photos.made.values())
-    (broken,) = [one for one in wall.get("/api/v1/photos?limit=200").json()["items"] if one["article"]["id"] == photos.made["broken"]]
+    assert sorted(ids) == sorted(photos.ids.values())
+    (broken,) = [item for item in wall.get("/api/v1/photos?limit=200").json()["items"] if item["article"]["id"] == photos.ids["broken"]]
     assert (broken["complete"], broken["missing"]) == (False, [5, 6, 7, 9])
 
 
@@ -79,8 +79,8 @@ def test_api_corrects_captions(serve, fresh: Store, albums: ModuleType) -> None:
     id = fresh.galleries.save(albums.album("渔港的早晨", "https://img.example", 2), now=albums.NOW).id
     first, second = editor.get(f"/api/v1/articles/{id}/captions").json()
     sent = {"captions": {first["picture"]: "渔民在修船", second["picture"]: "", "https://none.example/x": "x"}}
-    done = editor.patch(f"/api/v1/articles/{id}/captions", json=sent).json()
-    assert [(one["caption"], one["corrected"], one["page"]) for one in done] == [
+    captions = editor.patch(f"/api/v1/articles/{id}/captions", json=sent).json()
+    assert [(caption["caption"], caption["corrected"], caption["page"]) for caption in captions] == [
         ("渔民在修船", True, first["caption"]),
         (None, True, second["caption"]),
     ]
@@ -88,10 +88,10 @@ def test_api_corrects_captions(serve, fresh: Store, albums: ModuleType) -> None:
     assert serve(fresh, role="reader").get(f"/api/v1/articles/{id}/captions").status_code == 403
 
 
-def test_article_has_no_captions(serve, shelf: Store) -> None:
-    id = shelf.made["bridge"]
-    assert serve(shelf, role="editor").get(f"/story/{id}/{id}/captions").status_code == 404
-    assert serve(shelf, role="editor").patch(f"/api/v1/articles/{id}/captions", json={"captions": {}}).status_code == 404
+def test_article_has_no_captions(serve, own_store: Store) -> None:
+    id = own_store.ids["bridge"]
+    assert serve(own_store, role="editor").get(f"/story/{id}/{id}/captions").status_code == 404
+    assert serve(own_store, role="editor").patch(f"/api/v1/articles/{id}/captions", json={"captions": {}}).status_code == 404
 
 
 def test_empty_wall_explains_how_to_fill_it(serve, fresh: Store) -> None:
@@ -102,15 +102,15 @@ def test_empty_wall_explains_how_to_fill_it(serve, fresh: Store) -> None:
 
 
 def test_wall_pages_cover_every_story_once(wall: httpx.Client, photos: Store) -> None:
-    path, met = "/photos", []
+    path, addresses = "/photos", []
     while path:
-        shown = page(wall, path)
-        cards = shown.xpath("//div[@data-wall]/article")
+        tree = page(wall, path)
+        cards = tree.xpath("//div[@data-wall]/article")
         assert 0 < len(cards) <= PAGE
-        met += shown.xpath("//div[@data-wall]//h2/a/@href")
-        path = next(iter(shown.xpath("//a[@data-more]/@href")), "")
-    assert len(met) == len(set(met)) == len(photos.made)
-    for address in met[:3]:
+        addresses += tree.xpath("//div[@data-wall]//h2/a/@href")
+        path = next(iter(tree.xpath("//a[@data-more]/@href")), "")
+    assert len(addresses) == len(set(addresses)) == len(photos.ids)
+    for address in addresses[:3]:
         assert wall.get(address).status_code == 200
 
 
@@ -122,10 +122,10 @@ def test_newest_order(wall: httpx.Client) -> None:
 
 
 def test_topic_has_its_own_wall(wall: httpx.Client) -> None:
-    shown = page(wall, "/photos?topic=旅游")
-    assert len(shown.xpath("//div[@data-wall]/article")) == 2
-    assert "旅游" in shown.xpath("string(//h1)")
-    assert shown.xpath("//nav[@class='chips']/a[@aria-current]")[0].text == "旅游"
+    tree = page(wall, "/photos?topic=旅游")
+    assert len(tree.xpath("//div[@data-wall]/article")) == 2
+    assert "旅游" in tree.xpath("string(//h1)")
+    assert tree.xpath("//nav[@class='chips']/a[@aria-current]")[0].text == "旅游"
     assert "这里还没有图集" in wall.get("/photos?topic=没有").text
 
 
@@ -135,8 +135,8 @@ def test_card_shows_number_of_images_and_missing_pages(wall: httpx.Client) -> No
     assert "4 张图" in broken.text_content()
     assert "未收全" in broken.text_content()
     assert "没有及时应答" in broken.text_content() or "时" in broken.xpath(".//span[@title]/@title")[0]
-    whole = next(card for card in cards if "观景桥" in card.text_content())
-    assert "未收全" not in whole.text_content()
+    complete = next(card for card in cards if "观景桥" in card.text_content())
+    assert "未收全" not in complete.text_content()
 
 
 def test_every_card_height_has_a_style(wall: httpx.Client) -> None:
@@ -155,29 +155,29 @@ def test_cover_height_is_bounded(size: tuple[int, int], height: int) -> None:
 
 
 def test_photo_story_shows_images_in_order(wall: httpx.Client, photos: Store) -> None:
-    shown = page(wall, f"/story/{photos.made['bridge']}")
-    figures = shown.xpath("//figure[@data-place]")
+    tree = page(wall, f"/story/{photos.ids['bridge']}")
+    figures = tree.xpath("//figure[@data-place]")
     assert [figure.get("data-place") for figure in figures] == [str(place) for place in range(1, 10)]
-    stored = [picture.image for picture in photos.galleries.pictures(photos.made["bridge"])]
+    stored = [picture.image for picture in photos.galleries.pictures(photos.ids["bridge"])]
     assert [figure.xpath("./a/@href")[0] for figure in figures] == [image.url for image in stored]
     assert [figure.xpath("string(.//*[@data-caption])") for figure in figures] == [image.caption for image in stored]
     assert [figure.xpath(".//img/@alt")[0] for figure in figures] == [image.caption for image in stored]
     assert [figure.xpath(".//img/@width")[0] for figure in figures] == [str(image.width) for image in stored]
     assert [figure.xpath(".//img/@loading") for figure in figures] == [[], []] + [["lazy"]] * 7
-    lead = shown.xpath("string(//div[@class='body'])").strip()
+    lead = tree.xpath("string(//div[@class='body'])").strip()
     assert lead == "云岭峡谷步行观景桥开放首日。这组图记录了9个瞬间。"  # captions appear only with their images
 
 
 def test_incomplete_story_lists_missing_pages(wall: httpx.Client, photos: Store) -> None:
-    text = page(wall, f"/story/{photos.made['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
+    text = page(wall, f"/story/{photos.ids['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
     assert "共 9 页，缺第 5–7, 9 页" in text
     assert "下次访问时补全" in text
 
 
 def test_images_without_known_size(wall: httpx.Client, photos: Store) -> None:
-    shown = page(wall, f"/story/{photos.made['plain']}")
-    assert shown.xpath("//figure//img/@width") == []
-    assert shown.xpath("//figure//img/@alt")[0] == "第 1 张，共 3 张"
+    tree = page(wall, f"/story/{photos.ids['plain']}")
+    assert tree.xpath("//figure//img/@width") == []
+    assert tree.xpath("//figure//img/@alt")[0] == "第 1 张，共 3 张"
 
 
 @pytest.mark.parametrize(("pages", "expected"), [((), ""), ((3,), "3"), ((2, 3), "2, 3"), ((9, 5, 6, 7, 5), "5–7, 9")])
@@ -186,7 +186,7 @@ def test_missing_pages_are_written_as_ranges(pages: tuple[int, ...], expected: s
 
 
 def test_viewer_is_loaded_only_with_photo_stories(wall: httpx.Client, photos: Store, client: httpx.Client, ids: dict[str, str]) -> None:
-    assert "photoswipe" in wall.get(f"/story/{photos.made['bridge']}").text
+    assert "photoswipe" in wall.get(f"/story/{photos.ids['bridge']}").text
     for path in ("/", "/latest", "/photos", "/for-you", "/profile"):
         assert "photoswipe" not in wall.get(path).text
     assert "photoswipe" not in client.get(f"/story/{ids['bridge']}").text
@@ -209,7 +209,7 @@ def test_lists_show_number_of_images(wall: httpx.Client) -> None:
 def test_feed_has_all_images(wall: httpx.Client, photos: Store) -> None:
     items = etree.fromstring(wall.get("/photos/feed.rss").content).findall(".//item")
     bridge = next(item for item in items if "观景桥" in item.findtext("title"))
-    stored = [picture.image.url for picture in photos.galleries.pictures(photos.made["bridge"])]
+    stored = [picture.image.url for picture in photos.galleries.pictures(photos.ids["bridge"])]
     assert [media.get("url") for media in bridge.iterfind("{http://search.yahoo.com/mrss/}content")] == stored
     assert bridge.find("enclosure").get("url") == stored[0]
     body = bridge.findtext("{http://purl.org/rss/1.0/modules/content/}encoded")
@@ -233,10 +233,15 @@ def test_wall_accepts_any_parameter(wall: httpx.Client, name: str, value: str) -
 def test_hostile_image_urls_and_texts_are_removed(serve, fresh: Store, albums: ModuleType) -> None:
     from dataclasses import replace
 
-    bad = '"><script>alert(1)</script>\u202e'
+    attack = '"><script>alert(1)</script>\u202e'
     story = albums.album("攻击", "https://p.example", 2)
-    images = (Image("javascript:alert(1)", bad), Image("data:text/html,x", bad), Image('https://p.example/"onload=1', bad), *story.images)
-    saved = fresh.galleries.save(replace(story, title=bad, images=images, failure=bad, complete=False, site=bad), now=albums.NOW)
+    images = (
+        Image("javascript:alert(1)", attack),
+        Image("data:text/html,x", attack),
+        Image('https://p.example/"onload=1', attack),
+        *story.images,
+    )
+    saved = fresh.galleries.save(replace(story, title=attack, images=images, failure=attack, complete=False, site=attack), now=albums.NOW)
     client = serve(fresh)
     for path in ("/photos", f"/story/{saved.story_id}", "/photos/feed.rss", "/photos/feed.json"):
         text = client.get(path).text

@@ -58,15 +58,15 @@ class Publisher:
 
 @pytest.fixture
 def publisher() -> Iterator[Publisher]:
-    made = Publisher()
+    publisher = Publisher()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            made.seen.append((self.path, self.headers.get("referer")))
-            time.sleep(made.wait)
-            body = made.bodies.get(self.path)
+            publisher.seen.append((self.path, self.headers.get("referer")))
+            time.sleep(publisher.wait)
+            body = publisher.bodies.get(self.path)
             self.send_response(200 if body is not None else 404)
-            self.send_header("content-type", made.type)
+            self.send_header("content-type", publisher.type)
             self.send_header("content-length", str(len(body or b"")))
             self.end_headers()
             with suppress(OSError):
@@ -80,9 +80,9 @@ def publisher() -> Iterator[Publisher]:
         request_queue_size = 64
 
     with Server(("127.0.0.1", 0), Handler) as server:
-        made.port = server.server_address[1]
+        publisher.port = server.server_address[1]
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield made
+        yield publisher
         server.shutdown()
 
 
@@ -93,8 +93,8 @@ def story(store: Store, *images: Image, source: str = "gallery:甲") -> str:
     return saved.id
 
 
-def settings(folder: Path | None, publisher: Publisher, **said: Any) -> Sources:
-    pictures = {"cache": str(folder), **said} if folder else {}
+def settings(folder: Path | None, publisher: Publisher, **options: Any) -> Sources:
+    pictures = {"cache": str(folder), **options} if folder else {}
     politeness = {"allow_private": [f"127.0.0.1:{publisher.port}"]}
     return Sources.model_validate({"pictures": pictures, "politeness": politeness, "store": "sqlite://", "alerts": {"enabled": False}})
 
@@ -136,8 +136,8 @@ def test_story_page_uses_immutable_proxy_urls(client: httpx.Client, fresh: Store
     answer = client.get(address)
     assert "immutable" in answer.headers["cache-control"]
     assert "immutable" not in client.get(f"/picture/{id}/1?v=00000000").headers["cache-control"]
-    again = client.get(address, headers={"if-none-match": answer.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    repeated = client.get(address, headers={"if-none-match": answer.headers["etag"]})
+    assert (repeated.status_code, repeated.content) == (304, b"")
     assert client.head(address).status_code == 200
 
 
@@ -154,9 +154,9 @@ def test_lists_use_proxied_thumbnails(path: str, client: httpx.Client, fresh: St
 def test_without_cache_images_link_to_publisher(serve: Any, fresh: Store, publisher: Publisher) -> None:
     url = publisher.url("/1.jpg")
     id = story(fresh, Image(url))
-    plain = serve(fresh, settings=settings(None, publisher))
-    assert url in plain.get(f"/story/{id}").text
-    assert plain.get(f"/picture/{id}/1").status_code == 404
+    client = serve(fresh, settings=settings(None, publisher))
+    assert url in client.get(f"/story/{id}").text
+    assert client.get(f"/picture/{id}/1").status_code == 404
     assert publisher.seen == []
 
 
@@ -226,8 +226,10 @@ def test_concurrent_readers_share_one_request(client: httpx.Client, fresh: Store
 def test_images_of_articles_are_proxied(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
     publisher.bodies["/a.jpg"] = jpeg()
     page = "https://news.example/a.html"
-    made = Article(page, Link(page, "feed:甲"), NOW, page, title="古镇", text="古镇的路铺好了。", images=(Image(publisher.url("/a.jpg")),))
-    added = fresh.add(made, now=NOW)
+    article = Article(
+        page, Link(page, "feed:甲"), NOW, page, title="古镇", text="古镇的路铺好了。", images=(Image(publisher.url("/a.jpg")),)
+    )
+    added = fresh.add(article, now=NOW)
     assert client.get(f"/picture/{added.id}/1").status_code == 200
     assert publisher.seen == [("/a.jpg", page)]
 
@@ -245,19 +247,19 @@ def test_unwritable_folder_disables_only_caching(serve: Any, fresh: Store, publi
 
 
 def fill_cache(cache: PictureCache, number: int, size: int = 10_000, begin: int = 0) -> None:
-    for one in range(begin, begin + number):
-        assert cache.put(f"{one:04d}.full.jpg", bytes([one % 251 + 1]) * size)
+    for index in range(begin, begin + number):
+        assert cache.put(f"{index:04d}.full.jpg", bytes([index % 251 + 1]) * size)
 
 
 def total_size(cache: PictureCache) -> int:
-    return sum(one.size for one in cache.files())
+    return sum(file.size for file in cache.files())
 
 
 def test_least_recently_used_files_are_removed_first(tmp_path: Path) -> None:
     cache = PictureCache(tmp_path, 1_000_000)
     fill_cache(cache, 60)
-    for place, one in enumerate(sorted(cache.files(), key=lambda one: one.path.name)):
-        os.utime(one.path, (1_000_000 + place, 1_000_000 + place))
+    for place, file in enumerate(sorted(cache.files(), key=lambda file: file.path.name)):
+        os.utime(file.path, (1_000_000 + place, 1_000_000 + place))
     assert cache.get("0000.full.jpg") is not None  # now the most recently used
     fill_cache(cache, 60, begin=100)
     assert total_size(cache) <= 1_000_000
@@ -268,12 +270,12 @@ def test_least_recently_used_files_are_removed_first(tmp_path: Path) -> None:
 
 def test_two_processes_respect_the_size_limit(tmp_path: Path) -> None:
     one, other = PictureCache(tmp_path, 1_000_000), PictureCache(tmp_path, 1_000_000)
-    most = 0
+    largest = 0
     for number in range(0, 300, 3):
         fill_cache(one, 3, begin=number)
         fill_cache(other, 3, begin=1000 + number)
-        most = max(most, total_size(one))
-    assert 700_000 < most <= 1_000_000
+        largest = max(largest, total_size(one))
+    assert 700_000 < largest <= 1_000_000
 
 
 def test_full_disk_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,9 +323,9 @@ def test_killed_writer_leaves_no_partial_file(tmp_path: Path) -> None:
         process.kill()
         process.wait()
         process.stdout.close()
-    for one in cache.files():
-        if not one.path.name.endswith(picture_cache.PART):
-            assert one.path.read_bytes() == bytes([int(one.path.name[:4]) + 1]) * 3_000_000
+    for file in cache.files():
+        if not file.path.name.endswith(picture_cache.PART):
+            assert file.path.read_bytes() == bytes([int(file.path.name[:4]) + 1]) * 3_000_000
     for part in tmp_path.glob("??/*.part"):
         os.utime(part, (1, 1))  # old
     list(cache.files())

@@ -81,14 +81,14 @@ def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fres
 
 
 def test_dismissed_story_is_not_recommended(client: httpx.Client) -> None:
-    def shown() -> list[str]:
+    def recommended() -> list[str]:
         return [str(link) for link in page(client.get("/for-you")).xpath("//button[@name='story']/@value")]
 
-    before = shown()
+    before = recommended()
     assert before
     assert client.post("/for-you/dismiss", data={"story": before[0]}, headers={"origin": str(client.base_url)}).status_code == 303
-    assert before[0] not in shown()
-    assert len(shown()) >= len(before) - 1
+    assert before[0] not in recommended()
+    assert len(recommended()) >= len(before) - 1
     assert client.post("/for-you/dismiss", data={"story": "../x"}, headers={"origin": str(client.base_url)}).status_code == 400
 
 

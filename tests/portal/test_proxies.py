@@ -15,8 +15,8 @@ PASSWORD = "correct horse battery staple"
 HTTPS = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
 
 
-def portal(serve: Any, store: Store, newsroom: Any, **own: Any) -> httpx.Client:
-    client: httpx.Client = serve(store, settings=newsroom.settings(portal=own))
+def portal(serve: Any, store: Store, newsroom: Any, **options: Any) -> httpx.Client:
+    client: httpx.Client = serve(store, settings=newsroom.settings(portal=options))
     client.headers["origin"] = str(client.base_url)
     client.accounts.people.add("boss", PASSWORD, Role.ADMIN, now=newsroom.NOW)  # type: ignore[attr-defined]
     return client
@@ -24,8 +24,8 @@ def portal(serve: Any, store: Store, newsroom: Any, **own: Any) -> httpx.Client:
 
 def test_configured_proxy_sets_client_and_scheme(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
-    own = {"origin": str(client.base_url).rstrip("/").replace("http:", "https:")}
-    answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers={**HTTPS, **own})
+    headers = {"origin": str(client.base_url).rstrip("/").replace("http:", "https:")}
+    answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers={**HTTPS, **headers})
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith("__Host-session=")
     assert "Secure" in cookie
@@ -67,17 +67,17 @@ def test_forged_client_address_does_not_evade_login_limit(serve: Any, fresh: Sto
 
 def test_token_needs_no_origin_and_disables_cookies(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom)
-    boss = client.accounts.people.named("boss")  # type: ignore[attr-defined]
-    _, secret = client.accounts.tokens.add(boss, "script", [Right.ADMINISTER, Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
-    session = client.accounts.sessions.begin(boss.id, now=newsroom.NOW)  # type: ignore[attr-defined]
+    admin = client.accounts.people.named("boss")  # type: ignore[attr-defined]
+    _, secret = client.accounts.tokens.add(admin, "script", [Right.ADMINISTER, Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
+    session = client.accounts.sessions.begin(admin.id, now=newsroom.NOW)  # type: ignore[attr-defined]
     form = {"name": "new", "role": "reader"}
     with httpx.Client(base_url=client.base_url, timeout=600) as other:
         assert other.post("/people", data=form, headers={"authorization": f"Bearer {secret}"}).status_code == 200
         with_cookie = {"cookie": f"session={session}"}
         assert other.post("/people", data=form, headers=with_cookie).status_code == 403
-        wrong = other.post("/people", data=form, headers={**with_cookie, "authorization": "Bearer np_wrong"})
-        assert (wrong.status_code, wrong.json()["error"]["code"]) == (401, "not-signed-in")
-        assert wrong.headers["www-authenticate"] == "Bearer"
+        refused = other.post("/people", data=form, headers={**with_cookie, "authorization": "Bearer np_wrong"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (401, "not-signed-in")
+        assert refused.headers["www-authenticate"] == "Bearer"
     assert {person.name for person in client.accounts.people.all()} == {"boss", "new"}  # type: ignore[attr-defined]
 
 
@@ -101,16 +101,16 @@ def test_members_only_portal_requires_sign_in(serve: Any, fresh: Store, newsroom
     assert client.get("/api/v1/me").status_code == 401
     assert client.get("/login").status_code == 200
     assert client.get("/health").status_code == 200
-    boss = client.accounts.people.named("boss")  # type: ignore[attr-defined]
-    _, secret = client.accounts.tokens.add(boss, "reader", [Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
+    admin = client.accounts.people.named("boss")  # type: ignore[attr-defined]
+    _, secret = client.accounts.tokens.add(admin, "reader", [Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
     assert client.get("/feed.rss", headers={"authorization": f"Bearer {secret}"}).status_code == 200
     client.post("/login", data={"name": "boss", "password": PASSWORD})
     assert client.get("/latest").status_code == 200
 
 
-def test_members_only_answers_are_not_cached_publicly(serve: Any, shelf: Store, newsroom: Any) -> None:
+def test_members_only_answers_are_not_cached_publicly(serve: Any, own_store: Store, newsroom: Any) -> None:
     """A shared cache would serve them to anonymous users."""
-    client = portal(serve, shelf, newsroom, reading="members")
+    client = portal(serve, own_store, newsroom, reading="members")
     client.post("/login", data={"name": "boss", "password": PASSWORD})
     paths = (
         "/feed.rss",
@@ -127,7 +127,7 @@ def test_members_only_answers_are_not_cached_publicly(serve: Any, shelf: Store, 
         assert "private" in header or header == "no-store", f"{path}: {header}"
         assert "public" not in header, f"{path}: {header}"
     assert "public" in client.get("/static/portal.css?v=1").headers["cache-control"]
-    everybody = portal(serve, shelf, newsroom)
+    everybody = portal(serve, own_store, newsroom)
     assert everybody.get("/feed.rss").headers["cache-control"] == "max-age=300"
     assert everybody.get("/api/v1/people").headers["cache-control"] == "no-store"
     assert everybody.get("/opml").headers["cache-control"] == "no-store"

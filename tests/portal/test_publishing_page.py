@@ -25,9 +25,9 @@ def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
     opened = empty_store(tmp_path / "store.db")
     outbox, now = opened.outbox, newsroom.NOW
     outbox.follow("<b>站点", ["aa", "bb", "cc"], [], after=0, upto=1, now=now)
-    held = {entry.article_id: entry for entry in outbox.take("<b>站点", "w", now=now, seconds=60, limit=2)}
-    outbox.settle(held["aa"], Result("failed", "标题 <script> 太长"), now=now)
-    outbox.settle(held["bb"], Result("done", None, 1, "d", "7"), now=now)
+    entries = {entry.article_id: entry for entry in outbox.take("<b>站点", "w", now=now, seconds=60, limit=2)}
+    outbox.settle(entries["aa"], Result("failed", "标题 <script> 太长"), now=now)
+    outbox.settle(entries["bb"], Result("done", None, 1, "d", "7"), now=now)
     outbox.follow("旧的", [], [], after=0, upto=1, now=now)
     yield opened
     opened.close()
@@ -36,8 +36,8 @@ def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
 @pytest.fixture
 def client(serve: Any, store: Store, tmp_path: Path) -> httpx.Client:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
-    found: httpx.Client = serve(store, settings=load(tmp_path / "sources.yaml"), role="editor")
-    return found
+    client: httpx.Client = serve(store, settings=load(tmp_path / "sources.yaml"), role="editor")
+    return client
 
 
 @pytest.mark.parametrize(("language", "expected"), [("zh", "失败的文章"), ("en", "What failed")])
@@ -86,41 +86,45 @@ def entry(store: Store, id: str, target: str = "<b>站点") -> OutboxEntry:
     return store.outbox.of(target, [id])[id]
 
 
-def test_article_is_published_and_withdrawn(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
+def test_article_is_published_and_withdrawn(serve: Any, own_store: Store, tmp_path: Path, newsroom: ModuleType) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
-    client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
-    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    client = serve(own_store, settings=load(tmp_path / "sources.yaml"), role="editor")
+    id = own_store.ids["bridge"]  # type: ignore[attr-defined]
     page = lxml_html.document_fromstring(client.get(f"/publishing?article={id}").text)
     assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的", "文档"], (
         "not published anywhere yet"
     )
     answer = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
     assert answer.status_code == 303
-    assert (entry(shelf, id, "空的").state, entry(shelf, id, "空的").wanted) == ("waiting", "there")
-    told = lxml_html.document_fromstring(client.get(answer.headers["location"]).text)
-    (undo,) = told.xpath("//aside[contains(@class, 'told-once')]//form/@action")
+    assert (entry(own_store, id, "空的").state, entry(own_store, id, "空的").wanted) == ("waiting", "there")
+    confirmed = lxml_html.document_fromstring(client.get(answer.headers["location"]).text)
+    (undo,) = confirmed.xpath("//aside[contains(@class, 'told-once')]//form/@action")
     client.post(undo, headers=FORM)
-    assert entry(shelf, id, "空的").wanted == "gone"
+    assert entry(own_store, id, "空的").wanted == "gone"
     log = client.accounts.trail.entries()
-    assert [(one.action, one.thing) for one in log] == [("publishing.ask", id)] * 2
-    for wrong in ({"target": "nowhere", "wanted": "there"}, {"target": "空的", "wanted": "burnt"}, {"target": "<b>站点", "wanted": "gone"}):
-        assert client.post("/publishing/ask", data={"article": id, **wrong}).status_code == 404, wrong
+    assert [(row.action, row.thing) for row in log] == [("publishing.ask", id)] * 2
+    for invalid in (
+        {"target": "nowhere", "wanted": "there"},
+        {"target": "空的", "wanted": "burnt"},
+        {"target": "<b>站点", "wanted": "gone"},
+    ):
+        assert client.post("/publishing/ask", data={"article": id, **invalid}).status_code == 404, invalid
     assert client.post("/publishing/ask", data={"target": "空的", "article": "none", "wanted": "there"}).status_code == 404
 
 
-def test_dry_run_publishes_nothing(serve: Any, shelf: Store, tmp_path: Path) -> None:
+def test_dry_run_publishes_nothing(serve: Any, own_store: Store, tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
     (tmp_path / "out").mkdir()
-    client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
-    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    client = serve(own_store, settings=load(tmp_path / "sources.yaml"), role="editor")
+    id = own_store.ids["bridge"]  # type: ignore[attr-defined]
     page = lxml_html.document_fromstring(client.get("/publishing/trial", params={"target": "<b>站点", "article": id}).text)
-    (one,) = page.xpath("//*[@data-tried]")
-    assert one.get("data-tried") == id
-    assert "云岭峡谷" in one.text_content()
+    (section,) = page.xpath("//*[@data-tried]")
+    assert section.get("data-tried") == id
+    assert "云岭峡谷" in section.text_content()
     many = lxml_html.document_fromstring(client.get("/publishing/trial", params={"target": "<b>站点"}).text)
     assert len(many.xpath("//*[@data-tried]")) > 1
     assert list((tmp_path / "out").rglob("*.*")) == []
-    assert shelf.outbox.counts() == {}
+    assert own_store.outbox.counts() == {}
     assert client.get("/publishing/trial", params={"target": "nowhere"}).status_code == 404
 
 

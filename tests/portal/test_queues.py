@@ -58,8 +58,8 @@ def test_queue_status_is_cached() -> None:
         calls.append(1)
         return FULL
 
-    asked = cached(ask)
-    assert [asked(), asked()] == [FULL, FULL]
+    status = cached(ask)
+    assert [status(), status()] == [FULL, FULL]
     assert len(calls) == 1
 
 

@@ -46,10 +46,10 @@ def test_cross_origin_requests_are_refused(client: httpx.Client, path: str, head
 
 
 @pytest.mark.parametrize(
-    "given", [{"sec-fetch-site": "same-origin"}, {"origin": "OWN"}, {"sec-fetch-site": "same-origin", "origin": "null"}]
+    "sent", [{"sec-fetch-site": "same-origin"}, {"origin": "OWN"}, {"sec-fetch-site": "same-origin", "origin": "null"}]
 )
-def test_same_origin_requests_are_accepted(client: httpx.Client, given: dict[str, str]) -> None:
-    headers = {name: value.replace("OWN", origin(client)) for name, value in given.items()}
+def test_same_origin_requests_are_accepted(client: httpx.Client, sent: dict[str, str]) -> None:
+    headers = {name: value.replace("OWN", origin(client)) for name, value in sent.items()}
     answer = client.post("/profile/clear", headers={**FORM, **headers})
     assert answer.status_code == 303
     assert answer.headers["location"] == "/profile"
@@ -108,7 +108,7 @@ def test_rate_limit_forgets_old_addresses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "other", "one"),
+    ("host", "other", "same"),
     [
         ("2001:db8::1", "2001:db8::ffff:2", True),
         ("2001:db8:0:0:1:2:3:4", "2001:db8::9", True),
@@ -122,5 +122,5 @@ def test_rate_limit_forgets_old_addresses() -> None:
         ("/run/socket", "/run/socket", True),
     ],
 )
-def test_addresses_of_one_ipv6_network_are_counted_together(host: str, other: str, one: bool) -> None:
-    assert (rate_limit_key(host) == rate_limit_key(other)) is one
+def test_addresses_of_one_ipv6_network_are_counted_together(host: str, other: str, same: bool) -> None:
+    assert (rate_limit_key(host) == rate_limit_key(other)) is same

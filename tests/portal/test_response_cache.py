@@ -24,17 +24,17 @@ class CountingStore:
     def __init__(self, store: Store) -> None:
         self._store, self.lists = store, 0
 
-    def stories(self, which: StoryFilter) -> StoryPage:
+    def stories(self, query: StoryFilter) -> StoryPage:
         self.lists += 1
-        return self._store.stories(which)
+        return self._store.stories(query)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
 
 @pytest.fixture
-def store(shelf: Store) -> CountingStore:
-    return CountingStore(shelf)
+def store(own_store: Store) -> CountingStore:
+    return CountingStore(own_store)
 
 
 @pytest.fixture
@@ -51,16 +51,16 @@ def get_anonymously(client: httpx.Client, path: str, **headers: str) -> httpx.Re
 def test_second_request_is_served_from_cache(client: httpx.Client, store: CountingStore, path: str) -> None:
     first = get_anonymously(client, path)
     before = store.lists
-    again = get_anonymously(client, path)
-    assert (again.status_code, again.content) == (200, first.content)
+    repeated = get_anonymously(client, path)
+    assert (repeated.status_code, repeated.content) == (200, first.content)
     assert store.lists == before
     names = ("cache-control", "vary", "content-language", "content-security-policy", "content-type", "etag", "set-cookie")
-    assert {name: again.headers.get(name) for name in names} == {name: first.headers.get(name) for name in names}
+    assert {name: repeated.headers.get(name) for name in names} == {name: first.headers.get(name) for name in names}
 
 
-def test_new_story_invalidates_the_cache(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+def test_new_story_invalidates_the_cache(client: httpx.Client, own_store: Store, newsroom: ModuleType) -> None:
     before = get_anonymously(client, "/latest")
-    newsroom.write(shelf, newsroom.article("刚刚来的消息", "正文" * 40))
+    newsroom.write(own_store, newsroom.article("刚刚来的消息", "正文" * 40))
     after = get_anonymously(client, "/latest", **{"if-none-match": before.headers["etag"]})
     assert after.status_code == 200
     assert "刚刚来的消息" in after.text
@@ -69,11 +69,11 @@ def test_new_story_invalidates_the_cache(client: httpx.Client, shelf: Store, new
 
 def test_etag_match_returns_304(client: httpx.Client) -> None:
     first = get_anonymously(client, "/")
-    again = get_anonymously(client, "/", **{"if-none-match": f'"other", {first.headers["etag"]}'})
-    assert (again.status_code, again.content) == (304, b"")
-    assert "Cookie" in again.headers["vary"]
-    assert again.headers["etag"] == first.headers["etag"]
-    assert "visited=" in again.headers["set-cookie"]  # the visit is still recorded
+    repeated = get_anonymously(client, "/", **{"if-none-match": f'"other", {first.headers["etag"]}'})
+    assert (repeated.status_code, repeated.content) == (304, b"")
+    assert "Cookie" in repeated.headers["vary"]
+    assert repeated.headers["etag"] == first.headers["etag"]
+    assert "visited=" in repeated.headers["set-cookie"]  # the visit is still recorded
 
 
 def test_preferences_and_languages_are_cached_separately(client: httpx.Client) -> None:
@@ -85,19 +85,19 @@ def test_preferences_and_languages_are_cached_separately(client: httpx.Client) -
 
 def test_answer_that_sets_a_preference_is_not_cached(client: httpx.Client) -> None:
     assert "lang=en" in get_anonymously(client, "/latest?lang=en").headers["set-cookie"]
-    again = get_anonymously(client, "/latest?lang=en")
-    assert "lang=en" in again.headers["set-cookie"]
-    assert "etag" not in again.headers
+    repeated = get_anonymously(client, "/latest?lang=en")
+    assert "lang=en" in repeated.headers["set-cookie"]
+    assert "etag" not in repeated.headers
 
 
 def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: CountingStore) -> None:
     editor = serve(store, role="editor")
-    mine = editor.get("/latest")
-    assert "editor" in mine.text
-    assert "etag" not in mine.headers
-    assert "no-store" in mine.headers["cache-control"]
-    theirs = httpx.get(editor.base_url.join("/latest"), headers={"accept-language": "zh-CN"}, timeout=600)
-    assert '<summary class="who"' not in theirs.text
+    personal = editor.get("/latest")
+    assert "editor" in personal.text
+    assert "etag" not in personal.headers
+    assert "no-store" in personal.headers["cache-control"]
+    public = httpx.get(editor.base_url.join("/latest"), headers={"accept-language": "zh-CN"}, timeout=600)
+    assert '<summary class="who"' not in public.text
     assert '<summary class="who"' in editor.get("/latest").text
 
 
@@ -114,8 +114,8 @@ def test_other_cookies_bypass_the_cache(client: httpx.Client, store: CountingSto
 def test_page_of_returning_visitor_is_personal(client: httpx.Client, newsroom: ModuleType) -> None:
     get_anonymously(client, "/")
     long_ago = int((newsroom.NOW - timedelta(days=20)).timestamp())
-    his = get_anonymously(client, "/", cookie=f"visited=0.{long_ago}")
-    assert 'class="since"' in his.text
+    personal = get_anonymously(client, "/", cookie=f"visited=0.{long_ago}")
+    assert 'class="since"' in personal.text
     assert 'class="since"' not in get_anonymously(client, "/").text
 
 
@@ -146,10 +146,10 @@ def test_cache_size_is_limited(client: httpx.Client, store: CountingStore, monke
 
 
 def test_page_too_large_for_cache_is_served(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text
+    page = get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text
     monkeypatch.setattr(response_cache, "MAX_RESPONSE", 100)
     monkeypatch.setattr(response_cache, "SECONDS", 0.0)
-    assert get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text == whole
+    assert get_anonymously(client, "/latest", **{"accept-encoding": "identity"}).text == page
 
 
 def test_missing_page_is_not_cached(client: httpx.Client) -> None:

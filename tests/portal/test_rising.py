@@ -17,27 +17,27 @@ EVIL = "<b>台风</b>"
 
 
 @pytest.fixture
-def shelf(newsroom: ModuleType) -> Store:
+def own_store(newsroom: ModuleType) -> Store:
     """A store with two stories about 天气 each day, and six of one event about a storm in the last hours."""
     store = empty_store()
 
     def write(ago: int, number: int, *words: str, topics: tuple[str, ...] = ()) -> str:
-        made = newsroom.article(f"{words[0]}{number}", f"{ago}", site=f"站点{number}", ago=ago, keywords=words, topics=topics)
-        return str(newsroom.write(store, made)[0])
+        article = newsroom.article(f"{words[0]}{number}", f"{ago}", site=f"站点{number}", ago=ago, keywords=words, topics=topics)
+        return str(newsroom.write(store, article)[0])
 
     for day in range(12):
         for number in range(2):
             write(day * 1440 + 120, number, "天气", topics=("旅游",))
     ids = [write(60, number, EVIL, "海燕", topics=("旅游",) if number < 4 else ()) for number in range(6)]
-    placed = [Assignment(id, "storm", 1.0) for id in ids]
-    assert store.events.place(placed, {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    assignments = [Assignment(id, "storm", 1.0) for id in ids]
+    assert store.events.place(assignments, {"storm": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     return store
 
 
 @pytest.fixture
-def client(serve: Any, shelf: Store) -> httpx.Client:
-    found: httpx.Client = serve(shelf)
-    return found
+def client(serve: Any, own_store: Store) -> httpx.Client:
+    client: httpx.Client = serve(own_store)
+    return client
 
 
 def test_words_and_events_have_links(client: httpx.Client) -> None:
@@ -74,8 +74,8 @@ def test_unknown_day_or_topic_is_not_found(client: httpx.Client, query: str) -> 
 def test_api_returns_rising_words_and_events(client: httpx.Client, newsroom: ModuleType) -> None:
     data = client.get("/api/v1/rising").json()
     assert (data["stories"], data["past"]) == (8, 22)
-    assert [(one["title"], one["event"], one["with"], one["stories"]) for one in data["words"]] == [(EVIL, "storm", ["海燕"], 6)]
-    assert [one["event"] for one in data["events"]] == ["storm"]
+    assert [(word["title"], word["event"], word["with"], word["stories"]) for word in data["words"]] == [(EVIL, "storm", ["海燕"], 6)]
+    assert [event["event"] for event in data["events"]] == ["storm"]
     before = (newsroom.NOW - timedelta(hours=3)).isoformat()
     assert client.get("/api/v1/rising", params={"at": before, "topic": "旅游"}).json()["words"] == []
     assert client.get("/api/v1/rising", params={"at": "0001-01-05T00:00:00Z"}).status_code == 400

@@ -122,20 +122,20 @@ CHANGING = [route for route in ROUTES if route.method not in SAFE and route.path
 @pytest.fixture(scope="module")
 def clients(serve: Any, store: Store, ids: dict[str, str], index: Index, newsroom: ModuleType) -> Iterator[dict[str, httpx.Client]]:
     """Yield clients by name: anonymous, a reader, an editor, an administrator, and programs with one of their tokens."""
-    nobody: httpx.Client = serve(store, index)
-    accounts = nobody.accounts  # type: ignore[attr-defined]
-    origin = str(nobody.base_url)
-    found = {"nobody": nobody}
-    nobody.headers["origin"] = origin  # as from the portal's own pages, so that only a missing right is a reason to refuse
-    nobody.headers["accept-encoding"] = "identity"  # compressing thousands of answers takes a seventh of the time
+    anonymous: httpx.Client = serve(store, index)
+    accounts = anonymous.accounts  # type: ignore[attr-defined]
+    origin = str(anonymous.base_url)
+    found = {"nobody": anonymous}
+    anonymous.headers["origin"] = origin  # as from the portal's own pages, so that only a missing right is a reason to refuse
+    anonymous.headers["accept-encoding"] = "identity"  # compressing thousands of answers takes a seventh of the time
     for role in Role:
         person = accounts.people.add(role, "correct horse battery staple", role, now=newsroom.NOW)
         cookies = {"session": accounts.sessions.begin(person.id, now=newsroom.NOW)}
-        plain = {"accept-encoding": "identity"}
-        found[role] = httpx.Client(base_url=origin, headers={**plain, "origin": origin}, cookies=cookies, timeout=600)
+        headers = {"accept-encoding": "identity"}
+        found[role] = httpx.Client(base_url=origin, headers={**headers, "origin": origin}, cookies=cookies, timeout=600)
         for right in person.rights:
             _, secret = accounts.tokens.add(person, right, [right], now=newsroom.NOW)
-            token = {**plain, "authorization": f"Bearer {secret}"}
+            token = {**headers, "authorization": f"Bearer {secret}"}
             found[f"{role}'s token to {right}"] = httpx.Client(base_url=origin, headers=token, timeout=600)
     yield found
     for client in found.values():

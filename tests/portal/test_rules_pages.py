@@ -70,9 +70,9 @@ def test_rule_is_tried_on_archived_pages_before_saving(editor: httpx.Client, tmp
     figures = re.findall(r"<dd>([^<]+)</dd>", answer.text)
     assert figures[:2] == ["3", "3"]
     assert (tmp_path / "sources.yaml").read_text("utf-8") == SOURCES
-    nothing = editor.post(f"/wrappers/{KEY}/try", data={"body": ".no-such"}).text
-    assert "规则找不到正文" in nothing
-    assert 'value=".no-such"' in nothing
+    unmatched = editor.post(f"/wrappers/{KEY}/try", data={"body": ".no-such"}).text
+    assert "规则找不到正文" in unmatched
+    assert 'value=".no-such"' in unmatched
 
 
 def test_rule_is_tried_on_a_pasted_page(editor: httpx.Client) -> None:
@@ -117,9 +117,9 @@ def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None
     assert editor.post("/templates/learn", data={"go": "1"}).status_code == 303
     assert "新增 1 个模板" in editor.get("/templates").text
     assert 'data-site="port.example"' in editor.get("/templates").text
-    look = editor.get("/templates/site?name=port.example").text
-    assert "/news" in look
-    assert "holds" in look
+    site = editor.get("/templates/site?name=port.example").text
+    assert "/news" in site
+    assert "holds" in site
     read = editor.post("/templates/try", data={"url": "https://port.example/news/9.html", "html": page("潮汐表更新")}).text
     assert read.count("潮汐表更新的消息第1段") >= 2, "with the template and with the general extractor"
     assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 303
@@ -131,7 +131,7 @@ def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None
 def test_boilerplate_lines_are_shown_and_forgotten(editor: httpx.Client, store: Store) -> None:
     knowledge = SiteKnowledge()
     knowledge.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
-    store.save_site_lines({"port.example": {url: packed(known) for url, known in knowledge.pages()}}, now=NOW, most=10)
+    store.save_site_lines({"port.example": {url: packed(lines) for url, lines in knowledge.pages()}}, now=NOW, most=10)
     assert 'data-site="port.example"' in editor.get("/templates").text
     assert "news/1.html" in editor.get("/templates/site?name=port.example").text
     assert editor.post("/templates/forget", data={"site": "port.example", "what": "lines"}).status_code == 303
@@ -148,25 +148,25 @@ def test_rules_require_an_editor(serve: Callable[..., httpx.Client], store: Stor
 
 def test_api_of_rules_and_templates(editor: httpx.Client, store: Store) -> None:
     api = "/api/v1"
-    assert [(one["key"], one["body"]) for one in editor.get(f"{api}/wrappers").json()] == [("feed:江", ".text"), ("feed:海港", None)]
+    assert [(row["key"], row["body"]) for row in editor.get(f"{api}/wrappers").json()] == [("feed:江", ".text"), ("feed:海港", None)]
     checked = editor.post(f"{api}/wrappers/{KEY}/try", json={"body": ".text", "title": "h1"}).json()
     assert (checked["whence"], checked["read"], checked["alike"], len(checked["pages"])) == ("archive", 3, 3, 3)
-    for wrong in ({"body": "div[["}, {"body": ".text", "url": "http://127.0.0.1:9/"}):
-        assert editor.post(f"{api}/wrappers/{KEY}/try", json=wrong).status_code == 422, wrong
+    for invalid in ({"body": "div[["}, {"body": ".text", "url": "http://127.0.0.1:9/"}):
+        assert editor.post(f"{api}/wrappers/{KEY}/try", json=invalid).status_code == 422, invalid
     assert editor.post(f"{api}/wrappers/feed:none/try", json={}).status_code == 404
     best, tree = editor.post(f"{api}/templates/try", json={"html": page("渡轮今晨开航")}).json()
     assert ("渡轮今晨开航" in best["text"], tree["text"], bool(tree["why"])) == (True, None, True)
     manual = "".join(f"<h2>第{n}步</h2><p>把螺丝刀转到{n}号位，听到一声轻响，再装上后盖，然后用力按一下。</p>" for n in range(9))
-    whole = page("渡轮今晨开航").replace("</body>", f"<script>alert(1)</script>{manual}</body>")
-    content = editor.post(f"{api}/extract", json={"url": "https://port.example/a", "html": whole}).json()
+    html = page("渡轮今晨开航").replace("</body>", f"<script>alert(1)</script>{manual}</body>")
+    content = editor.post(f"{api}/extract", json={"url": "https://port.example/a", "html": html}).json()
     assert (content["url"], "## 第3步" in content["markdown"], "script" in content["html"]) == ("https://port.example/a", True, False)
     assert 0 < content["kind_probability"] <= 1
-    for nothing in ({"html": "<p>"}, {"url": "http://127.0.0.1:9/"}):
-        assert editor.post(f"{api}/extract", json=nothing).status_code == 422, nothing
+    for empty in ({"html": "<p>"}, {"url": "http://127.0.0.1:9/"}):
+        assert editor.post(f"{api}/extract", json=empty).status_code == 422, empty
     assert editor.post(f"{api}/templates/learn", json={}).json()["pages"] == 3
     store.save_site_lines({"port.example": {"https://port.example/1": b"unreadable"}}, now=NOW, most=9)
-    (site,) = [one for one in editor.get(f"{api}/templates").json() if one["site"] == "port.example"]
+    (site,) = [row for row in editor.get(f"{api}/templates").json() if row["site"] == "port.example"]
     assert site["known_pages"] == 1
     assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 204
     assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 404
-    assert {"template.learn", "template.forget"} <= {one.action for one in editor.accounts.trail.entries()}  # type: ignore[attr-defined]
+    assert {"template.learn", "template.forget"} <= {entry.action for entry in editor.accounts.trail.entries()}  # type: ignore[attr-defined]

@@ -112,8 +112,8 @@ def test_site_name_falls_back_to_host() -> None:
 
 
 def test_images_in_body_are_not_listed_again() -> None:
-    first, second, bad = Image("https://a.example/p.jpg?a=1&b=2"), Image("https://a.example/q.jpg", "题"), Image("javascript:x")
-    article = replace(PLAIN, html='<img src="p.jpg?a=1&amp;b=2">', url="https://a.example/", images=(first, second, second, bad))
+    first, second, unsafe = Image("https://a.example/p.jpg?a=1&b=2"), Image("https://a.example/q.jpg", "题"), Image("javascript:x")
+    article = replace(PLAIN, html='<img src="p.jpg?a=1&amp;b=2">', url="https://a.example/", images=(first, second, second, unsafe))
     assert safe_text.pictures(article, safe_text.web_address) == [second]
 
 

@@ -35,8 +35,8 @@ def test_filters_are_removable_links(client: httpx.Client) -> None:
     page = page_of(client, q="旅游 OR 大模型 读片 机器人", topic="人工智能")
     assert page.xpath("//a[@class='chip']/@href")
     assert "topic" not in page.xpath("//a[@class='chip']/@href")[0]
-    chosen = page.xpath("//aside//a[@aria-current]")
-    assert [node.text_content() for node in chosen] == ["不限时间", "人工智能", "同一报道合并"]
+    current = page.xpath("//aside//a[@aria-current]")
+    assert [node.text_content() for node in current] == ["不限时间", "人工智能", "同一报道合并"]
 
 
 def test_time_filter(client: httpx.Client) -> None:
@@ -52,9 +52,9 @@ def test_day_facet_counts_match_the_filter(client: httpx.Client) -> None:
     assert days
     names = [day.text_content() for day in days]
     assert names == sorted(names, reverse=True)
-    counted = int(days[-1].xpath("string(following-sibling::span)"))
+    count = int(days[-1].xpath("string(following-sibling::span)"))
     narrowed = page_of(client, q="的", day=names[-1])
-    assert len(titles(narrowed)) == counted
+    assert len(titles(narrowed)) == count
     assert names[-1] in narrowed.xpath("string(//a[@class='chip'])")
     assert titles(page_of(client, q="的", day="2026-02-31")) == titles(page)
 
@@ -62,7 +62,7 @@ def test_day_facet_counts_match_the_filter(client: httpx.Client) -> None:
 def test_date_range_filter(client: httpx.Client) -> None:
     every = titles(page_of(client, q="的"))
     form = page_of(client, q="的", topic="旅游", until="2026-05-19").xpath("//form[@class='days-asked']")[0]
-    assert {one.get("name"): one.get("value") for one in form.xpath(".//input")} == {
+    assert {field.get("name"): field.get("value") for field in form.xpath(".//input")} == {
         "q": "的",
         "topic": "旅游",
         "since": "",
@@ -90,16 +90,16 @@ def test_versions_are_folded_or_listed_separately(client: httpx.Client) -> None:
     page = page_of(client, q="步行观景桥", folds="open")
     assert len(titles(page)) == 5
     assert page.xpath("//form[@class='search-large']//input[@name='folds']/@value") == ["open"]
-    chosen = page.xpath("//aside/section[last()]//a[@aria-current]")
-    assert [node.text for node in chosen] == ["逐篇列出"]
+    current = page.xpath("//aside/section[last()]//a[@aria-current]")
+    assert [node.text for node in current] == ["逐篇列出"]
 
 
-def test_kind_filter_is_offered_with_several_kinds(serve, shelf: Store, tmp_path: Path) -> None:
+def test_kind_filter_is_offered_with_several_kinds(serve, own_store: Store, tmp_path: Path) -> None:
     from newsportal.search import open_index
 
     index = open_index(f"sqlite:///{tmp_path / 'index.db'}")
-    index.follow(shelf)
-    client = serve(shelf, index)
+    index.follow(own_store)
+    client = serve(own_store, index)
     found = {kind: set(page_of(client, kind=kind).xpath("//article//h2/a/@href")) for kind in ("article", "photos")}
     assert found["article"]
     assert found["photos"]
@@ -114,7 +114,7 @@ def test_empty_result_suggests_a_successful_search(client: httpx.Client) -> None
     assert link.text == "不加筛选地搜“峡谷”"
     assert titles(page_of(client, q="峡谷")) == titles(lxml_html.document_fromstring(client.get(link.get("href")).text))
     links = page_of(client, q="峡谷 +zzzz").xpath("//div[@class='empty']//a")
-    assert "峡谷" in [one.text for one in links]
+    assert "峡谷" in [link.text for link in links]
 
 
 def test_feed_of_search_has_its_filters(client: httpx.Client) -> None:
@@ -134,8 +134,8 @@ def test_date_operators_in_query(client: httpx.Client) -> None:
 
 
 def test_query_completion(client: httpx.Client) -> None:
-    typed, found = client.get("/search/suggest", params={"q": "峡"}).json()
-    assert typed == "峡"
+    text, found = client.get("/search/suggest", params={"q": "峡"}).json()
+    assert text == "峡"
     assert "峡谷" in found
     assert client.get("/search/suggest", params={"q": "<b>"}).json() == ["<b>", []]
     assert client.get("/search/suggest").json() == ["", []]
@@ -155,7 +155,7 @@ def test_form_keeps_every_filter(client: httpx.Client) -> None:
     filters = {"topic": "旅游", "site": "南江日报", "category": "社会", "day": "2026-03-01", "when": "week"}
     page = page_of(client, q="的", **filters)
     sent = page.xpath("//form[@class='search-large']//input[@type='hidden']")
-    assert {one.get("name"): one.get("value") for one in sent} == filters
+    assert {field.get("name"): field.get("value") for field in sent} == filters
 
 
 def test_result_pages_do_not_overlap(fresh: Store, serve, newsroom, tmp_path: Path) -> None:

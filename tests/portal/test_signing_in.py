@@ -35,10 +35,10 @@ def clock(newsroom: ModuleType) -> Clock:
 
 @pytest.fixture
 def client(serve: Any, fresh: Store, clock: Clock) -> httpx.Client:
-    found: httpx.Client = serve(fresh, now=clock)
-    found.headers["origin"] = str(found.base_url)
-    found.accounts.people.add("王编辑", PASSWORD, Role.EDITOR, now=clock())  # type: ignore[attr-defined]
-    return found
+    client: httpx.Client = serve(fresh, now=clock)
+    client.headers["origin"] = str(client.base_url)
+    client.accounts.people.add("王编辑", PASSWORD, Role.EDITOR, now=clock())  # type: ignore[attr-defined]
+    return client
 
 
 def log_in(client: httpx.Client, name: str = "王编辑", password: str = PASSWORD, **more: str) -> httpx.Response:
@@ -111,8 +111,8 @@ def test_password_change_ends_other_sessions(client: httpx.Client) -> None:
     other = client.cookies["session"]
     client.cookies.clear()
     log_in(client)
-    wrong = client.post("/account/password", data={"old": "not it, really", "new": "another one 123", "again": "another one 123"})
-    assert (wrong.status_code, "当前密码不正确" in wrong.text) == (422, True)
+    refused = client.post("/account/password", data={"old": "not it, really", "new": "another one 123", "again": "another one 123"})
+    assert (refused.status_code, "当前密码不正确" in refused.text) == (422, True)
     short = client.post("/account/password", data={"old": PASSWORD, "new": "短", "again": "短"})
     assert 'aria-describedby="new-mistake' in short.text
     apart = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 124"})
@@ -129,8 +129,8 @@ def test_token_is_shown_once_and_limited_to_own_rights(client: httpx.Client) -> 
     log_in(client)
     more = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read", "administer"], "days": "30"})
     assert (more.status_code, "不能超出您自己的权限" in more.text, 'value="脚本"' in more.text) == (422, True, True)
-    made = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read"], "days": "30"})
-    secret = lxml_html.document_fromstring(made.text).xpath("//*[@data-secret]/text()")[0]
+    created = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read"], "days": "30"})
+    secret = lxml_html.document_fromstring(created.text).xpath("//*[@data-secret]/text()")[0]
     assert secret not in client.get("/account").text
     [token] = client.accounts.tokens.of()  # type: ignore[attr-defined]
     assert token.rights == {Right.READ}
@@ -159,21 +159,21 @@ def test_disabled_user_has_no_access(client: httpx.Client, clock: Clock) -> None
     log_in(client)
     feed = f"/starred/feed.rss?key={accounts.marks.feed_key(person.id)}"
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
-        for locked, answers in ((False, (200, 200, 200)), (True, (303, 401, 404)), (False, (303, 200, 200))):
+        for locked, statuses in ((False, (200, 200, 200)), (True, (303, 401, 404)), (False, (303, 200, 200))):
             if locked:
                 accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
             accounts.people.disable(person.id, locked)
             found = (client.get("/account"), program.get("/api/v1/me"), httpx.get(f"{client.base_url}{feed}", timeout=600))
-            assert tuple(answer.status_code for answer in found) == answers
+            assert tuple(answer.status_code for answer in found) == statuses
 
 
 def test_role_change_applies_to_the_next_request(client: httpx.Client, clock: Clock) -> None:
     accounts = client.accounts  # type: ignore[attr-defined]
-    boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
+    admin = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
     accounts.people.add("other boss", PASSWORD, Role.ADMIN, now=clock())
     log_in(client, "boss")
-    _, secret = accounts.tokens.add(boss, "all", boss.rights, now=clock())
+    _, secret = accounts.tokens.add(admin, "all", admin.rights, now=clock())
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         for role, status in ((Role.ADMIN, 200), (Role.READER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200)):
-            accounts.people.set_role(boss.id, role)
+            accounts.people.set_role(admin.id, role)
             assert (client.get("/people").status_code, program.get("/api/v1/people").status_code) == (status, status)

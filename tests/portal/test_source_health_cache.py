@@ -16,10 +16,10 @@ NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
 def test_previous_health_is_returned_while_it_is_recomputed(store: Store) -> None:
-    known = Sources.model_validate({"feeds": [{"name": "甲", "url": "https://news.example/feed"}]})
-    portal = Portal(store, None, known, open_accounts("sqlite://"), lambda: NOW)
+    sources = Sources.model_validate({"feeds": [{"name": "甲", "url": "https://news.example/feed"}]})
+    portal = Portal(store, None, sources, open_accounts("sqlite://"), lambda: NOW)
     first = portal.health()
-    assert [one.source.key for one in first] == ["feed:甲"]
+    assert [judged.source.key for judged in first] == ["feed:甲"]
     assert portal.health() is first, "cached for all readers"
     portal.health_cache._until = monotonic() - 1
     found: list[Any] = []

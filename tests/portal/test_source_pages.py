@@ -48,8 +48,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
-    """``made(role)`` returns a client with this role for the file."""
+def connect(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
+    """``connect(role)`` returns a client with this role for the file."""
     store = empty_store(path.parent / "store.db")
     for number in range(40):
         at = newsroom.NOW - timedelta(hours=2 * number)
@@ -69,8 +69,8 @@ def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
 
 def fields(page: str) -> dict[str, list[str]]:
     """Return what a browser sends of the form on a source's page."""
-    wanted = "//main//form[.//*[@name='url' or @name='prefix' or @name='text' or @name='duplicates.method']]"
-    (form,) = lxml_html.document_fromstring(page).xpath(wanted)
+    xpath = "//main//form[.//*[@name='url' or @name='prefix' or @name='text' or @name='duplicates.method']]"
+    (form,) = lxml_html.document_fromstring(page).xpath(xpath)
     return {name: [value] for name, value in form.form_values()} | {
         "topics": [value for name, value in form.form_values() if name == "topics"]
     }
@@ -86,8 +86,8 @@ def undo_of(page: str) -> str:
     return str(action)
 
 
-def test_saving_an_unchanged_form_writes_nothing(made: Any, path: Path) -> None:
-    client = made()
+def test_saving_an_unchanged_form_writes_nothing(connect: Any, path: Path) -> None:
+    client = connect()
     page = client.get("/sources/feed:甲报").text
     sent = fields(page)
     assert (sent["name"], sent["url"], sent["topics"]) == (["甲报"], ["https://a.example/feed"], ["港口"])
@@ -96,8 +96,8 @@ def test_saving_an_unchanged_form_writes_nothing(made: Any, path: Path) -> None:
     assert versions(path) == []
 
 
-def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
-    client = made()
+def test_change_keeps_comments_and_is_undone(connect: Any, path: Path) -> None:
+    client = connect()
     page = save(client, "/sources/feed:甲报", interval="45", topics=["旅游"], article__body=".content", verify_certificate=None)
     assert page.status_code == 200
     text = path.read_text("utf-8")
@@ -111,10 +111,12 @@ def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
         assert line in text.splitlines()
     assert "  # 第二个" in text
     assert load(path).feeds[0].interval == 45
-    back = client.post(undo_of(page.text), content="", headers={"content-type": "application/x-www-form-urlencoded"}, follow_redirects=True)
-    assert "已恢复原状" in back.text
+    undone = client.post(
+        undo_of(page.text), content="", headers={"content-type": "application/x-www-form-urlencoded"}, follow_redirects=True
+    )
+    assert "已恢复原状" in undone.text
     assert path.read_text("utf-8") == TEXT
-    client.post(undo_of(back.text), data={"x": ""})
+    client.post(undo_of(undone.text), data={"x": ""})
     assert path.read_text("utf-8") == text, "an undo can be undone"
 
 
@@ -131,28 +133,30 @@ def test_change_keeps_comments_and_is_undone(made: Any, path: Path) -> None:
         ({"topics": ["没有"]}, "topics", "不存在", "is not a topic"),
     ],
 )
-def test_error_is_beside_its_field_and_input_is_kept(made: Any, path: Path, changes: dict[str, Any], field: str, zh: str, en: str) -> None:
-    client = made()
+def test_error_is_beside_its_field_and_input_is_kept(
+    connect: Any, path: Path, changes: dict[str, Any], field: str, zh: str, en: str
+) -> None:
+    client = connect()
     for language, words in (("zh", zh), ("en", en)):
         client.headers["accept-language"] = language
         page = save(client, "/sources/feed:甲报", **changes)
         assert page.status_code == 422
         document = lxml_html.document_fromstring(page.text)
-        (wrong,) = document.xpath("//div[contains(@class, 'wrong')]")
-        assert wrong.xpath(f".//*[@name='{field}']")
-        assert words in wrong.xpath("string(.//p[@class='desk-fault'])")
-        typed = next(iter(changes.values()))
-        kept = fields(page.text)[field]
-        assert kept == (typed if isinstance(typed, list) else [typed])
+        (invalid,) = document.xpath("//div[contains(@class, 'wrong')]")
+        assert invalid.xpath(f".//*[@name='{field}']")
+        assert words in invalid.xpath("string(.//p[@class='desk-fault'])")
+        sent = next(iter(changes.values()))
+        value = fields(page.text)[field]
+        assert value == (sent if isinstance(sent, list) else [sent])
     assert path.read_text("utf-8") == TEXT
 
 
 @pytest.mark.slow
-def test_conflicting_change_is_shown_before_saving(made: Any, path: Path) -> None:
-    client = made()
-    mine = fields(client.get("/sources/feed:甲报").text) | {"category": ["财经"]}
+def test_conflicting_change_is_shown_before_saving(connect: Any, path: Path) -> None:
+    client = connect()
+    form = fields(client.get("/sources/feed:甲报").text) | {"category": ["财经"]}
     save(client, "/sources/feed:甲报", category="体育")
-    page = client.post("/sources/feed:甲报", data=mine)
+    page = client.post("/sources/feed:甲报", data=form)
     assert page.status_code == 409
     (field,) = lxml_html.document_fromstring(page.text).xpath("//div[contains(@class, 'desk-field')][.//*[@name='category']]")
     assert field.xpath(".//input/@value") == ["财经"]
@@ -167,8 +171,8 @@ def test_conflicting_change_is_shown_before_saving(made: Any, path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_source_is_disabled_enabled_deleted_and_restored(made: Any, path: Path) -> None:
-    client = made()
+def test_source_is_disabled_enabled_deleted_and_restored(connect: Any, path: Path) -> None:
+    client = connect()
     client.post("/sources/feed:甲报/enable", data={"enabled": "", "next": "/sources"})
     assert not load(path).feeds[0].enabled
     assert "停用" in client.get("/sources?state=off").text
@@ -181,13 +185,13 @@ def test_source_is_disabled_enabled_deleted_and_restored(made: Any, path: Path) 
     save(client, "/sources/feed:甲报", category="后来")
     client.post(undo_of(page.text), data={"x": ""})
     assert load(path).feeds[0].category == "后来", "an undo keeps later changes"
-    kept = versions(path)[1]
-    client.post(f"/sources/versions/{kept.id}", data={"seen": ""})
+    version = versions(path)[1]
+    client.post(f"/sources/versions/{version.id}", data={"seen": ""})
     assert len(load(path).feeds) == 1, "restoring requires the digest of the current file"
 
 
-def test_source_of_every_kind_is_added(made: Any, path: Path) -> None:
-    client = made()
+def test_source_of_every_kind_is_added(connect: Any, path: Path) -> None:
+    client = connect()
     new = {
         "feeds": {"url": "https://x.example/feed"},
         "sitemaps": {"url": "https://x.example/sitemap.xml", "limit": "50", "allow": "/news/\n/text/"},
@@ -198,20 +202,20 @@ def test_source_of_every_kind_is_added(made: Any, path: Path) -> None:
     }
     for kind, values in new.items():
         assert client.get(f"/sources/write?kind={kind}").status_code == 200
-        done = client.post("/sources/write", data={"list": kind, "name": f"新{kind}", "verify_certificate": "yes", **values})
-        assert done.status_code == 303, kind
-    known = load(path)
-    assert known.sitemaps[0].allow == ("/news/", "/text/")
-    assert known.galleries[0].seeds == ("https://x.example/p/", "https://x.example/q/")
-    assert known.regions[1].hours == (6, 7, 8, 9, 18, 19, 20, 21, 22, 23)
-    assert known.engines[0].wrapper is not None
+        answer = client.post("/sources/write", data={"list": kind, "name": f"新{kind}", "verify_certificate": "yes", **values})
+        assert answer.status_code == 303, kind
+    sources = load(path)
+    assert sources.sitemaps[0].allow == ("/news/", "/text/")
+    assert sources.galleries[0].seeds == ("https://x.example/p/", "https://x.example/q/")
+    assert sources.regions[1].hours == (6, 7, 8, 9, 18, 19, 20, 21, 22, 23)
+    assert sources.engines[0].wrapper is not None
     assert client.post("/sources/write", data={"list": "topics", "name": "x"}).status_code == 404
     assert client.get("/sources/write?kind=store").status_code == 404
 
 
 @pytest.mark.slow
-def test_editors_cannot_use_environment_variables_in_urls(made: Any, path: Path) -> None:
-    editor, admin = made(), made("admin")
+def test_editors_cannot_use_environment_variables_in_urls(connect: Any, path: Path) -> None:
+    editor, admin = connect(), connect("admin")
     form = {"list": "feeds", "name": "坏", "url": "https://evil.example/?x=${DB_PASSWORD:-}", "verify_certificate": "yes"}
     page = editor.post("/sources/write", data=form)
     assert page.status_code == 422
@@ -220,8 +224,8 @@ def test_editors_cannot_use_environment_variables_in_urls(made: Any, path: Path)
     assert admin.post("/sources/write", data=form).status_code == 303
 
 
-def test_region_page_lists_followed_hub_pages(made: Any, newsroom: ModuleType) -> None:
-    client = made()
+def test_region_page_lists_followed_hub_pages(connect: Any, newsroom: ModuleType) -> None:
+    client = connect()
     followed = HubPage(1, 0.0, 0.0, newsroom.NOW.timestamp(), found=7)
     hubs = {"https://c.example/news/a&b/": followed, "https://c.example/news/later/": HubPage(1, 0.0, 0.0)}
     client.store.save_source_state(SourceState("region:丙网", hubs=hubs))
@@ -231,14 +235,14 @@ def test_region_page_lists_followed_hub_pages(made: Any, newsroom: ModuleType) -
     assert "/news/later/" not in page
 
 
-def test_names_and_urls_are_escaped_and_secrets_hidden(made: Any, path: Path) -> None:
-    client = made()
+def test_names_and_urls_are_escaped_and_secrets_hidden(connect: Any, path: Path) -> None:
+    client = connect()
     name = "<script>alert(1)<|script> \" ' & %7B"
-    done = client.post(
+    answer = client.post(
         "/sources/write", data={"list": "feeds", "name": name, "url": "https://x.example/?a=<b>", "verify_certificate": "yes"}
     )
-    assert done.status_code == 303
-    for address in ("/sources", done.headers["location"], "/schedule", "/sources/versions"):
+    assert answer.status_code == 303
+    for address in ("/sources", answer.headers["location"], "/schedule", "/sources/versions"):
         page = client.get(address)
         assert page.status_code == 200, address
         assert "<script>alert" not in page.text
@@ -247,10 +251,10 @@ def test_names_and_urls_are_escaped_and_secrets_hidden(made: Any, path: Path) ->
 
 
 @pytest.mark.slow
-def test_source_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -> None:
+def test_source_list_is_searched_filtered_sorted_and_paged(connect: Any, path: Path) -> None:
     many = "".join(f"  - {{name: 第{number}报, url: 'https://n{number}.example/feed', category: 地方}}\n" for number in range(250))
     path.write_text(TEXT.replace("regions:", many + "regions:"), "utf-8")
-    client = made()
+    client = connect()
 
     def keys(query: str) -> list[str]:
         page = client.get(f"/sources{query}")
@@ -270,10 +274,10 @@ def test_source_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path
 
 
 @pytest.mark.slow
-def test_file_editor_is_for_administrators_and_detects_conflicts(made: Any, path: Path) -> None:
-    assert made().get("/sources/file").status_code == 403
-    assert made().post("/sources/file", data={"text": "x", "seen": "x"}).status_code == 403
-    admin = made("admin")
+def test_file_editor_is_for_administrators_and_detects_conflicts(connect: Any, path: Path) -> None:
+    assert connect().get("/sources/file").status_code == 403
+    assert connect().post("/sources/file", data={"text": "x", "seen": "x"}).status_code == 403
+    admin = connect("admin")
     sent = fields(admin.get("/sources/file").text)
     assert sent["text"][0].strip() == TEXT.strip()
     broken = admin.post("/sources/file", data=sent | {"text": [TEXT.replace("url:", "uri:", 1)]})
@@ -286,44 +290,44 @@ def test_file_editor_is_for_administrators_and_detects_conflicts(made: Any, path
     assert "# von Hand" in clash.text
     assert "晚报" in clash.text
     assert "# von Hand" in path.read_text("utf-8")
-    done = admin.post("/sources/file", data=fields(clash.text), follow_redirects=True)
-    assert done.status_code == 200
+    saved = admin.post("/sources/file", data=fields(clash.text), follow_redirects=True)
+    assert saved.status_code == 200
     assert path.read_text("utf-8").strip() == TEXT.replace("晨报", "晚报").strip()
     assert "晚报" in admin.get("/").text, "the change applies at once"
     (version,) = versions(path)
-    shown = admin.get(f"/sources/versions/{version.id}").text
-    assert "# von Hand" in shown
-    assert "# von Hand" not in made().get(f"/sources/versions/{version.id}").text, "the text may hold passwords"
+    text = admin.get(f"/sources/versions/{version.id}").text
+    assert "# von Hand" in text
+    assert "# von Hand" not in connect().get(f"/sources/versions/{version.id}").text, "the text may hold passwords"
     assert admin.get("/sources/versions/..%2Fsources").status_code == 404
 
 
-def test_visit_is_requested_and_its_progress_shown(made: Any, newsroom: ModuleType) -> None:
-    looked: list[int] = []
-    alone, crawling = made(), made(pushed=lambda: looked.append(1))
-    page = alone.post("/sources/feed:甲报/run", data={"x": ""}, follow_redirects=True)
+def test_visit_is_requested_and_its_progress_shown(connect: Any, newsroom: ModuleType) -> None:
+    pushes: list[int] = []
+    idle, crawling = connect(), connect(pushed=lambda: pushes.append(1))
+    page = idle.post("/sources/feed:甲报/run", data={"x": ""}, follow_redirects=True)
     assert "newsportal up" in page.text
-    state = alone.store.source_state("feed:甲报")
+    state = idle.store.source_state("feed:甲报")
     assert state.next_visit == newsroom.NOW
     page = crawling.post("/sources/feed:甲报/run", data={"x": ""}, follow_redirects=True)
-    assert looked
+    assert pushes
     assert "newsportal up" not in page.text
     (poll,) = re.findall(r'hx-get="([^"]+)"', page.text)
     crawling.store.save_source_state(SourceState("feed:甲报", last_run=newsroom.NOW + timedelta(minutes=1)))
     crawling.store.visits.add(Visit("feed:甲报", newsroom.NOW + timedelta(minutes=1), list_pages=1, entries=77, new=3))
-    done = crawling.get(poll.replace("&amp;", "&"), headers={"hx-request": "true"})
-    assert "77" in done.text
-    assert "该来源还没有文章入库" in done.text
+    progress = crawling.get(poll.replace("&amp;", "&"), headers={"hx-request": "true"})
+    assert "77" in progress.text
+    assert "该来源还没有文章入库" in progress.text
     newsroom.write(crawling.store, newsroom.article("渡轮今晨复航", "码头上站满了人。" * 9, source="feed:甲报"))
     assert "渡轮今晨复航" in crawling.get(poll.replace("&amp;", "&"), headers={"hx-request": "true"}).text
-    assert "hx-get" not in done.text
-    assert "<html" not in done.text
-    alone.post("/sources/feed:乙报/enable", data={"enabled": ""})
-    assert "停用" in alone.post("/sources/feed:乙报/run", data={"x": ""}, follow_redirects=True).text
-    assert alone.post("/sources/feed:没有/run", data={"x": ""}).status_code == 404
+    assert "hx-get" not in progress.text
+    assert "<html" not in progress.text
+    idle.post("/sources/feed:乙报/enable", data={"enabled": ""})
+    assert "停用" in idle.post("/sources/feed:乙报/run", data={"x": ""}, follow_redirects=True).text
+    assert idle.post("/sources/feed:没有/run", data={"x": ""}).status_code == 404
 
 
-def test_schedule_shows_hours_and_is_edited(made: Any, path: Path) -> None:
-    client = made()
+def test_schedule_shows_hours_and_is_edited(connect: Any, path: Path) -> None:
+    client = connect()
     document = lxml_html.document_fromstring(client.get("/schedule").text)
     rows = {row.get("data-source"): row for row in document.xpath("//tr[@data-source]")}
     assert set(rows) == {"feed:甲报", "feed:乙报", "region:丙网"}
@@ -337,13 +341,13 @@ def test_schedule_shows_hours_and_is_edited(made: Any, path: Path) -> None:
     assert load(path).regions[0].hours == tuple(range(8, 21))
     client.post(undo_of(page.text), data={"x": ""})
     assert path.read_text("utf-8") == TEXT
-    wrong = client.post("/schedule/region:丙网", data={"interval": "", "hours": "zu spät"}, follow_redirects=True)
-    assert "不是时段" in wrong.text
+    invalid = client.post("/schedule/region:丙网", data={"interval": "", "hours": "zu spät"}, follow_redirects=True)
+    assert "不是时段" in invalid.text
 
 
 @pytest.mark.parametrize("role", [None, "reader"])
-def test_sources_require_an_editor(made: Any, path: Path, role: str | None) -> None:
-    client = made(role)
+def test_sources_require_an_editor(connect: Any, path: Path, role: str | None) -> None:
+    client = connect(role)
     if role is None:
         client.headers["origin"] = str(client.base_url)
     for address in ("/sources", "/sources/new", "/sources/feed:甲报", "/sources/file", "/sources/versions", "/schedule"):
@@ -359,15 +363,15 @@ def test_sources_require_an_editor(made: Any, path: Path, role: str | None) -> N
     assert path.read_text("utf-8") == TEXT
 
 
-def test_cross_site_change_is_refused(made: Any, path: Path) -> None:
-    client = made()
+def test_cross_site_change_is_refused(connect: Any, path: Path) -> None:
+    client = connect()
     client.headers["origin"] = "https://evil.example"
     assert client.post("/sources/feed:甲报/delete", data={"x": ""}).status_code == 403
     assert path.read_text("utf-8") == TEXT
 
 
-def test_changes_are_audited_without_secrets(made: Any, path: Path) -> None:
-    client = made()
+def test_changes_are_audited_without_secrets(connect: Any, path: Path) -> None:
+    client = connect()
     save(client, "/sources/feed:乙报", category="国际")
     client.post("/sources/feed:乙报/delete", data={"x": ""})
     client.post("/sources/feed:甲报/run", data={"x": ""})
@@ -378,9 +382,9 @@ def test_changes_are_audited_without_secrets(made: Any, path: Path) -> None:
     assert "国际" in str(entries)
 
 
-def test_editors_cannot_restore_settings_of_administrators(made: Any, path: Path) -> None:
+def test_editors_cannot_restore_settings_of_administrators(connect: Any, path: Path) -> None:
     """Settings that administrators changed meanwhile (such as who may read) are not reverted by restoring an old version."""
-    editor, admin = made(), made("admin")
+    editor, admin = connect(), connect("admin")
     save(editor, "/sources/feed:甲报", interval="45")
     (old,) = versions(path)
     closed = path.read_text("utf-8").replace("{title: 晨报}", "{title: 晨报, reading: members}")
@@ -402,31 +406,31 @@ def test_editors_cannot_restore_settings_of_administrators(made: Any, path: Path
 
 
 @pytest.mark.slow
-def test_concurrent_restores_write_once(made: Any, path: Path) -> None:
-    editor = made()
+def test_concurrent_restores_write_once(connect: Any, path: Path) -> None:
+    editor = connect()
     save(editor, "/sources/feed:甲报", interval="45")
     (old,) = versions(path)
     seen = digest_of(path.read_bytes())
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(editor.post, f"/sources/versions/{old.id}", data={"seen": seen}) for _ in range(8)]
-        assert {one.result().status_code for one in asked} == {303}
+        futures = [pool.submit(editor.post, f"/sources/versions/{old.id}", data={"seen": seen}) for _ in range(8)]
+        assert {future.result().status_code for future in futures} == {303}
     assert path.read_text("utf-8") == TEXT
     assert len(versions(path)) == 2
     assert [entry.action for entry in editor.accounts.trail.entries(action="sources.restore")] == ["sources.restore"]
 
 
-def test_urls_with_environment_variables_are_not_listed_publicly(made: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_urls_with_environment_variables_are_not_listed_publicly(connect: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEED_KEY", "geheimnis")
     path.write_text(TEXT.replace("https://a.example/feed", "https://a.example/${FEED_KEY}/feed"), "utf-8")
-    listed = made(None).get("/opml").text
-    assert "geheim" not in listed
-    assert "a.example" not in listed
+    opml = connect(None).get("/opml").text
+    assert "geheim" not in opml
+    assert "a.example" not in opml
     path.write_text(TEXT, "utf-8")
-    assert "https://a.example/feed" in made(None).get("/opml").text
+    assert "https://a.example/feed" in connect(None).get("/opml").text
 
 
-def test_two_concurrent_restores_both_succeed(made: Any, path: Path) -> None:
-    editor, other = made(), made("admin")
+def test_two_concurrent_restores_both_succeed(connect: Any, path: Path) -> None:
+    editor, other = connect(), connect("admin")
     editor.post("/sources/feed:甲报/enable", data={"enabled": ""})
     (version,) = versions(path)
     page = lxml_html.document_fromstring(editor.get(f"/sources/versions/{version.id}").text)
@@ -445,8 +449,8 @@ def test_two_concurrent_restores_both_succeed(made: Any, path: Path) -> None:
     assert path.read_text("utf-8").endswith("# other\n")
 
 
-def test_extractor_of_a_source_is_chosen(made: Any, path: Path) -> None:
-    client, page = made(), "/sources/region:丙网"
+def test_extractor_of_a_source_is_chosen(connect: Any, path: Path) -> None:
+    client, page = connect(), "/sources/region:丙网"
     path.write_text(path.read_text("utf-8").replace("hours: 6-23", "extractor: cevc"), "utf-8")
     assert fields(client.get(page).text)["extractor.method"] == ["cevc"]
     assert save(client, page, extractor__method="table_stats", extractor__P="40").status_code == 200
@@ -457,9 +461,9 @@ def test_extractor_of_a_source_is_chosen(made: Any, path: Path) -> None:
     assert load(path).regions[0].extractor is None
 
 
-def test_methods_of_all_sources_are_chosen(made: Any, path: Path) -> None:
+def test_methods_of_all_sources_are_chosen(connect: Any, path: Path) -> None:
     path.write_text(f"{TEXT}extractor: cevc  # 论文 E\n", "utf-8")
-    client = made("admin")
+    client = connect("admin")
     sent = fields(client.get("/methods").text)
     assert (sent["extractor.method"], sent["duplicates.method"]) == (["cevc"], [""])
     changes = {
@@ -470,9 +474,9 @@ def test_methods_of_all_sources_are_chosen(made: Any, path: Path) -> None:
     }
     page = save(client, "/methods", **changes, recommendation__method="paper", recommendation__enabled=None)
     assert page.status_code == 200
-    known = load(path)
-    assert (known.extractor.method, known.extractor.options, known.duplicates.method) == ("table_stats", {"least": 40}, "title_index")
-    assert (known.recommendation.enabled, known.recommendation.method, known.recommendation.unit) == (False, "paper", "days")
+    sources = load(path)
+    assert (sources.extractor.method, sources.extractor.options, sources.duplicates.method) == ("table_stats", {"least": 40}, "title_index")
+    assert (sources.recommendation.enabled, sources.recommendation.method, sources.recommendation.unit) == (False, "paper", "days")
     assert "# 第二个" in path.read_text("utf-8")
     client.post(undo_of(page.text), data={"x": ""})
     assert load(path).extractor.method == "cevc"
@@ -481,8 +485,8 @@ def test_methods_of_all_sources_are_chosen(made: Any, path: Path) -> None:
     assert "extractor" not in path.read_text("utf-8")
 
 
-def test_invalid_method_option_is_reported_beside_its_field(made: Any, path: Path) -> None:
-    client = made("admin")
+def test_invalid_method_option_is_reported_beside_its_field(connect: Any, path: Path) -> None:
+    client = connect("admin")
     page = save(client, "/methods", duplicates__method="cosine", duplicates__theta="7", extractor__method="cevc", extractor__P="3")
     assert page.status_code == 422
     (theta,) = lxml_html.document_fromstring(page.text).xpath("//*[@id='field-duplicates-theta-fault']/text()")
@@ -491,8 +495,8 @@ def test_invalid_method_option_is_reported_beside_its_field(made: Any, path: Pat
     assert path.read_text("utf-8") == TEXT
     old = fields(client.get("/methods").text)["seen"][0]
     save(client, "/methods", extractor__method="cetd")
-    late = save(client, "/methods", seen=old, extractor__method="cepr")
-    assert late.status_code == 409
-    assert "cetd" in late.text
+    conflict = save(client, "/methods", seen=old, extractor__method="cepr")
+    assert conflict.status_code == 409
+    assert "cetd" in conflict.text
     assert load(path).extractor.method == "cetd"
-    assert made("editor").get("/methods").status_code == 403
+    assert connect("editor").get("/methods").status_code == 403

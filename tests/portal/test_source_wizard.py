@@ -50,11 +50,11 @@ def client(serve: Any, path: Path) -> Iterator[httpx.Client]:
     store.close()
 
 
-def finished_page(client: httpx.Client, begun: httpx.Response) -> str:
+def finished_page(client: httpx.Client, started: httpx.Response) -> str:
     """Return the page of a check when it is done."""
-    assert begun.status_code == 303, begun.text[:500]
+    assert started.status_code == 303, started.text[:500]
     for _ in range(300):
-        page = client.get(begun.headers["location"])
+        page = client.get(started.headers["location"])
         assert page.status_code == 200
         if "hx-trigger" not in page.text:
             return page.text
@@ -72,24 +72,29 @@ def chosen_form(page: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_url_is_checked_and_its_source_added(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
-    (feed,) = [one["url"] for one in web.manifest()["feeds"]][:1]
+    (feed,) = [entry["url"] for entry in web.manifest()["feeds"]][:1]
     page = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
     document = lxml_html.document_fromstring(page)
     assert document.xpath("//ol[@class='desk-entries']/li")
     assert document.xpath("string(//div[@class='desk-read'])").strip(), "a sample article is shown"
     assert path.read_text("utf-8") == TEXT, "nothing is saved yet"
     sent = chosen_form(page)
-    done = client.post(sent.pop("action"), data=sent | {"name-0": "堃州", "topics-0": "港口", "category-0": "地方"}, follow_redirects=True)
-    assert "已将“堃州”写入" in done.text
-    assert "/run?since=" in str(done.url)
-    assert "hx-get=" in done.text, "the page waits for the first visit"
-    known = load(path)
-    assert (known.feeds[1].url, known.feeds[1].name, known.feeds[1].topics, known.feeds[1].category) == (feed, "堃州", ("港口",), "地方")
+    saved = client.post(sent.pop("action"), data=sent | {"name-0": "堃州", "topics-0": "港口", "category-0": "地方"}, follow_redirects=True)
+    assert "已将“堃州”写入" in saved.text
+    assert "/run?since=" in str(saved.url)
+    assert "hx-get=" in saved.text, "the page waits for the first visit"
+    sources = load(path)
+    assert (sources.feeds[1].url, sources.feeds[1].name, sources.feeds[1].topics, sources.feeds[1].category) == (
+        feed,
+        "堃州",
+        ("港口",),
+        "地方",
+    )
     assert "# 留下" in path.read_text("utf-8")
     assert "堃州" in client.get("/sources").text, "the change applies at once"
-    again = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
-    assert "已经存在：feed:堃州" in again
-    assert 'name="take"' not in again
+    repeated = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
+    assert "已经存在：feed:堃州" in repeated
+    assert 'name="take"' not in repeated
 
 
 @pytest.mark.parametrize("typed", ["堃州新闻", "https://example.org/\n新闻", "http://", "http://[", "example"])
@@ -120,8 +125,8 @@ def test_source_is_tested(client: httpx.Client, path: Path, web: MadeUpWeb) -> N
     client.post("/sources/feed:老报/enable", data={"enabled": ""})  # makes the portal reload the file
     page = finished_page(client, client.post("/sources/feed:试/test", data={"x": ""}))
     assert lxml_html.document_fromstring(page).xpath("//ol[@class='desk-entries']/li")
-    away = finished_page(client, client.post("/sources/feed:老报/test", data={"x": ""}))
-    assert 'class="desk-fault"' in away
+    failed = finished_page(client, client.post("/sources/feed:老报/test", data={"x": ""}))
+    assert 'class="desk-fault"' in failed
 
 
 def test_pasted_opml_is_shown_without_requests(client: httpx.Client, path: Path) -> None:
@@ -137,16 +142,16 @@ def test_pasted_opml_is_shown_without_requests(client: httpx.Client, path: Path)
 
 def test_opml_file_is_imported(client: httpx.Client, path: Path) -> None:
     feeds = "".join(f'<outline text="报{n}" xmlUrl="https://f{n}.example/feed"/>' for n in range(130))
-    whole = f'<opml><body><outline text="地方">{feeds}</outline></body></opml>'
-    page = finished_page(client, client.post("/sources/opml", files={"file": ("feeds.opml", whole.encode(), "text/x-opml")}))
+    opml = f'<opml><body><outline text="地方">{feeds}</outline></body></opml>'
+    page = finished_page(client, client.post("/sources/opml", files={"file": ("feeds.opml", opml.encode(), "text/x-opml")}))
     (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
     assert len(form.xpath(".//input[@name='take']")) == 100
     assert "其余 30 个" in page
-    done = client.post(form.get("action"), data=dict(form.form_values()) | {"take": ["0", "1"]})
-    assert done.status_code == 303
-    known = load(path)
-    assert len(known.feeds) == 1 + 2 + 30
-    assert {feed.category for feed in known.feeds[1:]} == {"地方"}
+    saved = client.post(form.get("action"), data=dict(form.form_values()) | {"take": ["0", "1"]})
+    assert saved.status_code == 303
+    sources = load(path)
+    assert len(sources.feeds) == 1 + 2 + 30
+    assert {feed.category for feed in sources.feeds[1:]} == {"地方"}
 
 
 def test_invalid_opml_file_is_reported(client: httpx.Client, path: Path) -> None:
@@ -163,9 +168,9 @@ def test_invalid_opml_file_is_reported(client: httpx.Client, path: Path) -> None
 def test_api_imports_opml(client: httpx.Client, path: Path) -> None:
     kind = {"content-type": "text/x-opml"}
     dry = client.post("/api/v1/sources/opml?dry_run=true", content=OPML.encode(), headers=kind).json()
-    assert ([one["name"] for one in dry["added"]], dry["changed"]) == (["新报"], False)
-    done = client.post("/api/v1/sources/opml?enabled=false", content=OPML.encode(), headers=kind).json()
-    assert done["there"] == {"http://127.0.0.1:48999/feed": "feed:老报"}
+    assert ([feed["name"] for feed in dry["added"]], dry["changed"]) == (["新报"], False)
+    imported = client.post("/api/v1/sources/opml?enabled=false", content=OPML.encode(), headers=kind).json()
+    assert imported["there"] == {"http://127.0.0.1:48999/feed": "feed:老报"}
     assert (load(path).feeds[1].category, load(path).feeds[1].enabled) == ("财经", False)
     assert client.post("/api/v1/sources/opml", content=b"<rss/>", headers=kind).json()["error"]["code"] == "no-opml"
     assert client.post("/api/v1/sources/opml", content=b" " * 8_400_000, headers=kind).status_code == 413
@@ -188,19 +193,19 @@ def test_form_errors_are_reported_and_input_kept(client: httpx.Client, path: Pat
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + 600
+    deadline = time.monotonic() + 600
     while not reached():
-        assert time.monotonic() < end
+        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
 def test_checks_are_limited_and_private_to_their_user() -> None:
-    held, running = threading.Event(), []
+    release, running = threading.Event(), []
 
-    def work(tell: Callable[[str], None]) -> str:
+    def work(report: Callable[[str], None]) -> str:
         running.append(1)
-        held.wait(600)
-        tell("on")
+        release.wait(600)
+        report("on")
         return "done"
 
     some = Looks(at_once=2, waiting=1)
@@ -212,7 +217,7 @@ def test_checks_are_limited_and_private_to_their_user() -> None:
     some.drop(third.id, "me")
     some.drop(second.id, "you")
     some.drop(second.id, "me")
-    held.set()
+    release.set()
     wait_until(lambda: first.done and second.done and third.done)
     assert first.found == "done"
     assert isinstance(second.error, Abandoned)
@@ -223,7 +228,7 @@ def test_checks_are_limited_and_private_to_their_user() -> None:
 
 def test_abandoned_check_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_runner, "PATIENCE", 0.0)
-    look = Looks().start("me", {}, lambda tell: "never")
+    look = Looks().start("me", {}, lambda report: "never")
     wait_until(lambda: look.done)
     assert isinstance(look.error, Abandoned)
 

@@ -30,10 +30,10 @@ feeds:
 """
 
 
-def wait_until(done: Callable[[], bool], seconds: float = 600) -> bool:
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if done():
+def wait_until(condition: Callable[[], bool], seconds: float = 600) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
             return True
         time.sleep(0.05)
     return False
@@ -41,32 +41,32 @@ def wait_until(done: Callable[[], bool], seconds: float = 600) -> bool:
 
 @pytest.fixture
 def served(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path, list[int]]]:
-    path, looked = tmp_path / "sources.yaml", list[int]()
+    path, pushes = tmp_path / "sources.yaml", list[int]()
     path.write_text(FIRST, "utf-8")
     store = empty_store(tmp_path / "store.db")
-    yield serve(store, settings=load(path), role="editor", reread_every=0.05, pushed=lambda: looked.append(1)), path, looked
+    yield serve(store, settings=load(path), role="editor", reread_every=0.05, pushed=lambda: pushes.append(1)), path, pushes
     store.close()
 
 
 def replace_file(path: Path, text: str) -> None:
-    beside = path.with_suffix(".new")
-    beside.write_text(text, "utf-8")
-    os.replace(beside, path)
+    temporary = path.with_suffix(".new")
+    temporary.write_text(text, "utf-8")
+    os.replace(temporary, path)
 
 
 def test_pages_follow_the_changed_file(served: tuple[httpx.Client, Path, list[int]]) -> None:
-    client, path, looked = served
+    client, path, pushes = served
     assert "晨报" in client.get("/").text
     replace_file(path, SECOND)
     assert wait_until(lambda: "晚报" in client.get("/").text)
     assert "港口" in client.get("/").text
     assert "乙报" in client.get("/sources").text
     assert "https://b.example/feed" in client.get("/opml").text
-    assert wait_until(lambda: bool(looked)), "the scheduler is notified of the new source"
+    assert wait_until(lambda: bool(pushes)), "the scheduler is notified of the new source"
 
 
 def test_invalid_file_keeps_settings_and_is_reported_on_the_desk(served: tuple[httpx.Client, Path, list[int]]) -> None:
-    client, path, looked = served
+    client, path, pushes = served
     replace_file(path, "feeds:\n  - {name: 甲报}\n")
     assert wait_until(lambda: "feeds[0].url" in client.get("/sources").text)
     page = client.get("/").text
@@ -74,7 +74,7 @@ def test_invalid_file_keeps_settings_and_is_reported_on_the_desk(served: tuple[h
     assert "feeds[0].url" not in page, "not shown to readers"
     assert "甲报" in client.get("/sources").text
     assert "处 sources.yaml 错误" in client.get("/desk").text
-    assert not looked
+    assert not pushes
     replace_file(path, SECOND)
     assert wait_until(lambda: "晚报" in client.get("/").text)
     assert "feeds[0].url" not in client.get("/sources").text

@@ -26,9 +26,9 @@ def post(number: int, **more: object) -> Post:
     return Post(**{**values, "floor": number, **more})  # type: ignore[arg-type]
 
 
-def write(store: Store, *posts: Post, title: str = "换窗户花了多少钱", whole: bool = True) -> str:
+def write(store: Store, *posts: Post, title: str = "换窗户花了多少钱", complete: bool = True) -> str:
     link = Link(URL, "forum:某论坛", site="某论坛", identity="bbs.example/#thread=1")
-    thread = Thread(URL, title, link, NOW, posts, "修修补补", link.identity, URL, whole, topics=("家居",), language="zh")
+    thread = Thread(URL, title, link, NOW, posts, "修修补补", link.identity, URL, complete, topics=("家居",), language="zh")
     return store.threads.save(thread, now=NOW).id
 
 
@@ -39,7 +39,7 @@ def portal(serve: Callable[..., httpx.Client], fresh: Store) -> Callable[[], htt
 
 def test_thread_page_shows_floors(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     picture = (Image("https://bbs.example/1.jpg", width=600, height=400), Image("javascript:alert(1)"))
-    id = write(fresh, post(1, images=picture), post(2), post(3), post(4), post(5, quoted="第 2 层的话", author="网友1"), whole=False)
+    id = write(fresh, post(1, images=picture), post(2), post(3), post(4), post(5, quoted="第 2 层的话", author="网友1"), complete=False)
     page = portal().get(f"/story/{id}")
     assert page.status_code == 200
     for text in (
@@ -78,9 +78,9 @@ def test_floors_counted_from_first_reply_are_renumbered(fresh: Store, portal: Ca
 def test_thread_has_fifty_posts_per_page(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     id = write(fresh, *map(post, range(1, 121)))
     client = portal()
-    seen = [re.findall(r"<p>第 (\d+) 层的话</p>", client.get(f"/story/{id}", params={"page": page}).text) for page in (1, 2, 3)]
-    assert [int(number) for page in seen for number in page] == list(range(1, 121))
-    assert [len(page) for page in seen] == [50, 50, 20]
+    pages = [re.findall(r"<p>第 (\d+) 层的话</p>", client.get(f"/story/{id}", params={"page": page}).text) for page in (1, 2, 3)]
+    assert [int(number) for page in pages for number in page] == list(range(1, 121))
+    assert [len(page) for page in pages] == [50, 50, 20]
     assert client.get(f"/story/{id}?page=4").status_code == 404
     assert client.get(f"/story/{id}?page=0").status_code == 404
     assert client.get(f"/story/{id}?page=x").status_code == 200
@@ -107,9 +107,9 @@ def test_edited_post_shows_its_earlier_text(fresh: Store, portal: Callable[[], h
 
 
 def test_posts_have_no_active_content(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
-    bad = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    odd = post(2, text=bad, author=f"{bad}\u202e", quoted=bad, date_text=bad, published=None, floor=-3)
-    id = write(fresh, post(1, text=bad), odd, post(3, author=None, floor=None, text=""), title=bad)
+    script = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    hostile = post(2, text=script, author=f"{script}\u202e", quoted=script, date_text=script, published=None, floor=-3)
+    id = write(fresh, post(1, text=script), hostile, post(3, author=None, floor=None, text=""), title=script)
     page = portal().get(f"/story/{id}").text
     assert "<script>alert" not in page
     assert "<img src=x" not in page

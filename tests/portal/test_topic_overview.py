@@ -17,9 +17,9 @@ from newsportal.store.store import Store
 
 def test_topic_page_shows_days_sites_and_categories(client: httpx.Client) -> None:
     page = lxml_html.document_fromstring(client.get("/topic/旅游").text)
-    [drawn] = page.xpath("//figure[@class='curve-days']//*[name()='svg']")
-    assert drawn.get("aria-label").endswith(tuple("123456789"))
-    assert len(drawn.xpath("*[name()='rect']")) == 30
+    [chart] = page.xpath("//figure[@class='curve-days']//*[name()='svg']")
+    assert chart.get("aria-label").endswith(tuple("123456789"))
+    assert len(chart.xpath("*[name()='rect']")) == 30
     sites = page.xpath("//ul[@class='shares'][1]/li/a")
     assert "云岭晚报" in [site.text for site in sites]
     for site in sites[:2]:
@@ -38,8 +38,8 @@ def test_story_links_to_similar_stories(client: httpx.Client, ids: dict[str, str
     found = [lxml_html.document_fromstring(text).xpath("//section[@aria-labelledby='similar-name']//h3/a/@href") for text in texts]
     assert any(found)
     for text, links in zip(texts, found, strict=True):
-        own = lxml_html.document_fromstring(text).xpath("//article/@data-article")[0]
-        assert f"/story/{own}" not in links
+        article_id = lxml_html.document_fromstring(text).xpath("//article/@data-article")[0]
+        assert f"/story/{article_id}" not in links
         assert len(links) == len(set(links)) <= 4
 
 
@@ -62,26 +62,26 @@ def test_reading_time_in_minutes(text: str, expected: int) -> None:
 
 def test_bars_are_scaled_to_the_maximum() -> None:
     days = [(date(2026, 5, 1) + timedelta(days=number), count) for number, count in enumerate((0, 1, 1000))]
-    drawn = bars(days)
-    assert [bar.tall for bar in drawn] == [0, 2, HEIGHT]
-    assert all(bar.y + bar.tall == HEIGHT for bar in drawn)
-    assert drawn[-1].x + 16 == width(days)
+    scaled = bars(days)
+    assert [bar.tall for bar in scaled] == [0, 2, HEIGHT]
+    assert all(bar.y + bar.tall == HEIGHT for bar in scaled)
+    assert scaled[-1].x + 16 == width(days)
     assert bars([]) == ()
     assert width([]) == 0
 
 
 def test_ttl_cache_expires_and_is_bounded() -> None:
-    clock, made = [0.0], []
-    kept: TtlCache[int] = TtlCache(10, 2, lambda: clock[0])
+    clock, calls = [0.0], []
+    cache: TtlCache[int] = TtlCache(10, 2, lambda: clock[0])
 
     def make() -> int:
-        made.append(1)
-        return len(made)
+        calls.append(1)
+        return len(calls)
 
-    assert [kept.get("a", make), kept.get("a", make)] == [1, 1]
+    assert [cache.get("a", make), cache.get("a", make)] == [1, 1]
     clock[0] = 10
-    assert kept.get("a", make) == 2
-    assert [kept.get(key, make) for key in ("b", "c", "b", "a")] == [3, 4, 3, 5]
+    assert cache.get("a", make) == 2
+    assert [cache.get(key, make) for key in ("b", "c", "b", "a")] == [3, 4, 3, 5]
 
 
 def test_pages_work_without_search(serve, store: Store, index: Index, ids: dict[str, str]) -> None:

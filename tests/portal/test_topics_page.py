@@ -70,8 +70,8 @@ def test_list_shows_topics_in_order_with_keywords(editor: httpx.Client) -> None:
 def test_failing_engines_are_shown_to_editors_only(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
     file.write_text(SOURCES.replace("{name: 旅游, ", "{name: 旅游, engines: [bing_news, baidu_news], "), "utf-8")
     past = datetime(2026, 3, 1, 2, tzinfo=UTC)
-    again = datetime.now(UTC) + timedelta(hours=4)
-    state = SourceState("engine:bing_news", rest_until=again, last_error="blocked: captcha", failures_in_row=2, last_success=past)
+    retry = datetime.now(UTC) + timedelta(hours=4)
+    state = SourceState("engine:bing_news", rest_until=retry, last_error="blocked: captcha", failures_in_row=2, last_success=past)
     store.save_source_state(state)
     store.save_source_state(SourceState("engine:baidu_news", last_success=past))
     editor, reader = (serve(store, None, load(file), role=role, reread_every=0) for role in ("editor", "reader"))
@@ -86,12 +86,12 @@ def test_preview_shows_matching_stories(editor: httpx.Client) -> None:
     assert "<html" not in part.text
     assert "<mark>观景桥</mark>" in part.text
     assert "最近 7 天" in part.text
-    whole = editor.post("/topics/preview", data={"name": "桥", "any": "观景桥"})
-    assert "<html" in whole.text
-    assert 'value="桥"' in whole.text, "the input is kept"
-    assert "<mark>观景桥</mark>" in whole.text
-    nothing = editor.post("/topics/preview", data={"name": "", "any": ""}, headers=HTMX)
-    assert "填入关键词后" in nothing.text
+    page = editor.post("/topics/preview", data={"name": "桥", "any": "观景桥"})
+    assert "<html" in page.text
+    assert 'value="桥"' in page.text, "the input is kept"
+    assert "<mark>观景桥</mark>" in page.text
+    empty = editor.post("/topics/preview", data={"name": "", "any": ""}, headers=HTMX)
+    assert "填入关键词后" in empty.text
 
 
 def test_new_topic_is_saved_and_applies_at_once(editor: httpx.Client, file: Path) -> None:
@@ -114,10 +114,10 @@ def test_new_topic_preselects_working_engines(serve: Callable[..., httpx.Client]
     store.save_source_state(SourceState("engine:baidu_news", last_success=past))
     page = lxml_html.document_fromstring(serve(store, None, load(file), role="editor", reread_every=0).get("/topics/new").text)
     assert page.xpath("//input[@name='engines' and @checked]/@value") == ["baidu_news"]
-    named = {one.get("value"): " ".join(one.getparent().text_content().split()) for one in page.xpath("//input[@name='engines']")}
-    assert named["baidu_news"] == "baidu_news 2026-03-01 10:00 有应答"
-    assert "没有应答（" in named["bing_news"]
-    assert named["so360_news"] == "so360_news 尚未使用"
+    labels = {node.get("value"): " ".join(node.getparent().text_content().split()) for node in page.xpath("//input[@name='engines']")}
+    assert labels["baidu_news"] == "baidu_news 2026-03-01 10:00 有应答"
+    assert "没有应答（" in labels["bing_news"]
+    assert labels["so360_news"] == "so360_news 尚未使用"
     assert "每天约请求 48 次" in page.text_content()
 
 
@@ -164,8 +164,8 @@ def test_conflicting_change_is_not_overwritten(editor: httpx.Client, file: Path)
     assert answer.status_code == 409
     assert "海岛" in answer.text
     assert "在此期间已被修改" in answer.text
-    again = editor.post("/topics/save", data={**sent, **fields(answer.text)})
-    assert again.status_code == 303
+    resent = editor.post("/topics/save", data={**sent, **fields(answer.text)})
+    assert resent.status_code == 303
     assert "another was here" in file.read_text("utf-8")
     found = load(file).topic("旅游")
     assert found is not None
@@ -201,8 +201,8 @@ def test_cross_site_change_is_refused(editor: httpx.Client, file: Path) -> None:
 
 
 def test_input_is_escaped(editor: httpx.Client) -> None:
-    nasty = '"><script>alert(1)</script>'
-    page = editor.post("/topics/preview", data={"name": nasty, "any": nasty, "before": nasty}).text
+    attack = '"><script>alert(1)</script>'
+    page = editor.post("/topics/preview", data={"name": attack, "any": attack, "before": attack}).text
     assert "<script>alert" not in page
 
 
@@ -215,9 +215,11 @@ def test_stored_articles_are_assigned_by_a_job(editor: httpx.Client, store: Stor
         time.sleep(0.2)
     assert 'data-state="done"' in page, page
     assert "查看了" in page
-    marked = [one for one in store.all_articles() if any(mark.topic == "汽车" and mark.by == "keywords" for mark in one.topic_marks)]
+    marked = [
+        article for article in store.all_articles() if any(mark.topic == "汽车" and mark.by == "keywords" for mark in article.topic_marks)
+    ]
     assert marked
-    assert all("电池" in one.title + one.text + (one.summary or "") for one in marked)
+    assert all("电池" in article.title + article.text + (article.summary or "") for article in marked)
 
 
 def page_when_idle(editor: httpx.Client) -> str:
@@ -233,7 +235,7 @@ TODAYS_TITLE = "观景桥昨夜亮灯"
 
 
 def marks(store: Store, topic: str, title: str = "") -> set[str]:
-    return {mark.by for one in store.all_articles() if title in one.title for mark in one.topic_marks if mark.topic == topic}
+    return {mark.by for article in store.all_articles() if title in article.title for mark in article.topic_marks if mark.topic == topic}
 
 
 @pytest.mark.slow

@@ -75,6 +75,6 @@ def test_extreme_publication_dates(
     with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
         index.follow(fresh)
         client = serve(fresh, index, role="editor")
-        here = f"/story/{added.story_id}"
-        for path in ("/", "/latest", "/feed.rss", "/search?q=峡谷", here, f"{here}/{added.id}/edit", f"{here}/{added.id}/fold"):
+        story = f"/story/{added.story_id}"
+        for path in ("/", "/latest", "/feed.rss", "/search?q=峡谷", story, f"{story}/{added.id}/edit", f"{story}/{added.id}/fold"):
             assert client.get(path).status_code == 200, path

@@ -21,9 +21,9 @@ def test_manifest_has_required_fields_and_icons(client: httpx.Client) -> None:
     data = answer.json()
     assert (data["start_url"], data["scope"], data["display"], data["lang"]) == ("/", "/", "standalone", "zh-CN")
     for icon in data["icons"]:
-        drawn = Image.open(io.BytesIO(client.get(icon["src"]).content))
-        assert icon["sizes"] == f"{drawn.width}x{drawn.height}"
-        assert drawn.convert("RGBA").getpixel((0, 0))[3] == (255 if icon["purpose"] == "maskable" else 0)
+        image = Image.open(io.BytesIO(client.get(icon["src"]).content))
+        assert icon["sizes"] == f"{image.width}x{image.height}"
+        assert image.convert("RGBA").getpixel((0, 0))[3] == (255 if icon["purpose"] == "maskable" else 0)
     assert "share_target" not in data
 
 

@@ -35,16 +35,16 @@ class Hub(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), HubHandler)
-        self.asked: list[dict[str, str]] = []
+        self.requests: list[dict[str, str]] = []
         self.status = 202
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
-    def confirm(self, asked: dict[str, str], **more: str) -> str:
-        query = {"hub.mode": asked["hub.mode"], "hub.topic": asked["hub.topic"], "hub.challenge": "Beweis", "hub.lease_seconds": "3600"}
-        with urlopen(f"{asked['hub.callback']}?{urlencode(query | more)}", timeout=600) as answer:
+    def confirm(self, request: dict[str, str], **more: str) -> str:
+        query = {"hub.mode": request["hub.mode"], "hub.topic": request["hub.topic"], "hub.challenge": "Beweis", "hub.lease_seconds": "3600"}
+        with urlopen(f"{request['hub.callback']}?{urlencode(query | more)}", timeout=600) as answer:
             return str(answer.read().decode())
 
 
@@ -53,7 +53,7 @@ class HubHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append(dict(parse_qsl(body.decode())))
+        self.server.requests.append(dict(parse_qsl(body.decode())))
         self.send_response(self.server.status)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -64,19 +64,19 @@ class HubHandler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:
-    with Hub() as made:
-        thread = threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True)
+    with Hub() as hub:
+        thread = threading.Thread(target=hub.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield made
-        made.shutdown()
+        yield hub
+        hub.shutdown()
         thread.join()
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    made = open_store(f"sqlite:///{tmp_path_factory.mktemp('websub')}/store.db")
-    yield made
-    made.close()
+    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('websub')}/store.db")
+    yield store
+    store.close()
 
 
 @pytest.fixture
@@ -104,9 +104,9 @@ def sources(
 
 
 def offer(store: Store, hub: str) -> Subscription:
-    made = Subscription(FEED, hub, TOPIC, "token-of-this-feed", "geheim")
-    store.subscriptions.save(made)
-    return made
+    subscription = Subscription(FEED, hub, TOPIC, "token-of-this-feed", "geheim")
+    store.subscriptions.save(subscription)
+    return subscription
 
 
 def sign(body: bytes, secret: str = "geheim") -> dict[str, str]:
@@ -117,14 +117,14 @@ def sign(body: bytes, secret: str = "geheim") -> dict[str, str]:
 
 
 def test_subscription_is_requested_confirmed_and_notified(hub: Hub, store: Store, client: Any, woken: list[int], tmp_path: Path) -> None:
-    known = sources(tmp_path, str(client.base_url))
+    settings = sources(tmp_path, str(client.base_url))
     offer(store, hub.url)
-    subscriber = Subscriber(store, known)
+    subscriber = Subscriber(store, settings)
     assert subscriber.step() == 1
-    assert hub.asked[0]["hub.mode"] == "subscribe"
-    assert hub.asked[0]["hub.topic"] == TOPIC
+    assert hub.requests[0]["hub.mode"] == "subscribe"
+    assert hub.requests[0]["hub.topic"] == TOPIC
     assert subscriber.step() == 0, "not requested again immediately"
-    assert hub.confirm(hub.asked[0]) == "Beweis"
+    assert hub.confirm(hub.requests[0]) == "Beweis"
     found = store.subscriptions.of(FEED)
     assert found is not None
     assert found.holds(NOW)
@@ -182,14 +182,14 @@ def test_frequent_notifications_cause_one_visit_a_minute(hub: Hub, store: Store,
 
 def test_unrequested_confirmation_is_refused(hub: Hub, store: Store, client: Any) -> None:
     offer(store, hub.url)
-    wrong = [
+    invalid = [
         {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "x"},  # not requested
         {"hub.mode": "unsubscribe", "hub.topic": TOPIC, "hub.challenge": "x"},
         {"hub.mode": "subscribe", "hub.topic": "http://127.0.0.1:9/other", "hub.challenge": "x"},
         {},
     ]
-    assert [client.get("/websub/token-of-this-feed", params=asked).status_code for asked in wrong] == [404] * 4
-    assert client.get("/websub/guessed", params=wrong[0]).status_code == 404
+    assert [client.get("/websub/token-of-this-feed", params=params).status_code for params in invalid] == [404] * 4
+    assert client.get("/websub/guessed", params=invalid[0]).status_code == 404
 
 
 def test_challenge_is_echoed_as_plain_text(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
@@ -203,43 +203,43 @@ def test_challenge_is_echoed_as_plain_text(hub: Hub, store: Store, client: Any, 
 
 def test_denied_subscription_is_retried_after_a_week(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
-    known = sources(tmp_path, str(client.base_url))
-    Subscriber(store, known).step()
+    settings = sources(tmp_path, str(client.base_url))
+    Subscriber(store, settings).step()
     client.get("/websub/token-of-this-feed", params={"hub.mode": "denied", "hub.topic": TOPIC, "hub.reason": "nicht hier"})
     found = store.subscriptions.of(FEED)
     assert found is not None
     assert found.denied == "nicht hier"
-    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=2)).step() == 0
-    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=8)).step() == 1
+    assert Subscriber(store, settings, now=lambda: NOW + timedelta(days=2)).step() == 0
+    assert Subscriber(store, settings, now=lambda: NOW + timedelta(days=8)).step() == 1
 
 
 def test_lease_is_renewed_before_it_ends(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     now = datetime.now(UTC)  # the lease counts from its confirmation by the hub
-    known = sources(tmp_path, str(client.base_url))
-    Subscriber(store, known).step()
-    hub.confirm(hub.asked[0])
-    assert Subscriber(store, known, now=lambda: now + timedelta(minutes=20)).step() == 0
-    assert Subscriber(store, known, now=lambda: now + timedelta(minutes=50)).step() == 1
-    assert hub.asked[1]["hub.mode"] == "subscribe"
+    settings = sources(tmp_path, str(client.base_url))
+    Subscriber(store, settings).step()
+    hub.confirm(hub.requests[0])
+    assert Subscriber(store, settings, now=lambda: now + timedelta(minutes=20)).step() == 0
+    assert Subscriber(store, settings, now=lambda: now + timedelta(minutes=50)).step() == 1
+    assert hub.requests[1]["hub.mode"] == "subscribe"
 
 
 def test_removed_source_is_unsubscribed(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     Subscriber(store, sources(tmp_path, str(client.base_url))).step()
-    hub.confirm(hub.asked[0])
+    hub.confirm(hub.requests[0])
     Subscriber(store, sources(tmp_path, str(client.base_url), feeds="[]")).step()
-    assert hub.asked[1]["hub.mode"] == "unsubscribe"
-    assert hub.confirm(hub.asked[1]) == "Beweis"
+    assert hub.requests[1]["hub.mode"] == "unsubscribe"
+    assert hub.confirm(hub.requests[1]) == "Beweis"
     assert store.subscriptions.all() == []
 
 
 def test_failing_hub_is_retried_with_backoff(hub: Hub, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     hub.status = 500
     offer(store, hub.url)
-    known = sources(tmp_path, "http://127.0.0.1:8000")
+    settings = sources(tmp_path, "http://127.0.0.1:8000")
     moments = [NOW + timedelta(hours=hours) for hours in range(12)]
-    assert sum(Subscriber(store, known, now=lambda moment=moment: moment).step() for moment in moments) == 4  # type: ignore[misc]
+    assert sum(Subscriber(store, settings, now=lambda moment=moment: moment).step() for moment in moments) == 4  # type: ignore[misc]
     assert "500" in caplog.text
     assert "geheim" not in caplog.text
     assert "token-of" not in caplog.text
@@ -247,9 +247,9 @@ def test_failing_hub_is_retried_with_backoff(hub: Hub, store: Store, tmp_path: P
 
 def test_private_hub_is_contacted_only_if_allowed(hub: Hub, store: Store, tmp_path: Path) -> None:
     offer(store, hub.url)
-    known = sources(tmp_path, "https://news.example.org", private="[]")
-    Subscriber(store, known).step()
-    assert hub.asked == []
+    settings = sources(tmp_path, "https://news.example.org", private="[]")
+    Subscriber(store, settings).step()
+    assert hub.requests == []
 
 
 def test_failing_subscription_does_not_affect_others(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
@@ -259,14 +259,14 @@ def test_failing_subscription_does_not_affect_others(hub: Hub, store: Store, cli
     subscriber = Subscriber(store, sources(tmp_path, str(client.base_url), feeds=feeds), every=0.01)
     subscriber.start()
     deadline = time.monotonic() + 600
-    while not hub.asked and time.monotonic() < deadline:
+    while not hub.requests and time.monotonic() < deadline:
         time.sleep(0.01)
     alive = subscriber.is_alive()
     subscriber.stop()
     subscriber.join(600)
     store.subscriptions.drop("feed:乙")
     assert alive
-    assert [asked["hub.topic"] for asked in hub.asked] == [TOPIC]
+    assert [request["hub.topic"] for request in hub.requests] == [TOPIC]
 
 
 @pytest.mark.parametrize(

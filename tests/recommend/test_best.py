@@ -30,13 +30,13 @@ def model() -> Best:
 
 
 def history(reader: str) -> list[View]:
-    return [one for one in log().views if one.reader == reader and one.at < NOW]
+    return [view for view in log().views if view.reader == reader and view.at < NOW]
 
 
 def test_recommendations_match_readers_taste() -> None:
     for reader, taste in (("r01", "sport"), ("r02", "culture")):
         recommended = model().recommend(history(reader), NOW, 6)
-        labels = [model().learnt.items[model().numbers[one.story]].labels[0] for one in recommended]
+        labels = [model().learnt.items[model().numbers[item.story]].labels[0] for item in recommended]
         assert labels.count(taste) >= 4, (reader, labels)
 
 
@@ -45,11 +45,11 @@ def watched_log() -> Log:
     later they open only their kind."""
     draw, views = Random(4), []
     for reader in range(120):
-        begin = draw.randrange(120)
-        for n in range(begin, 160):
-            own = n % 2 == reader % 2
-            if draw.random() < (0.4 if own or n < begin + 12 else 0.03):
-                views.append(view(f"r{reader:03}", f"s{n:03}", 1.5 * n + 6 * draw.random(), 8 if own else 1, 8))
+        start = draw.randrange(120)
+        for n in range(start, 160):
+            liked = n % 2 == reader % 2
+            if draw.random() < (0.4 if liked or n < start + 12 else 0.03):
+                views.append(view(f"r{reader:03}", f"s{n:03}", 1.5 * n + 6 * draw.random(), 8 if liked else 1, 8))
     return Log(views, log(stories=160).items)
 
 
@@ -62,7 +62,7 @@ def test_share_of_seen_images_counts() -> None:
         recommended = []
         for liked in ("sport", "culture"):
             history = [view("x", story, 200 + place, 8 if sorts[story] == liked else 1, 8) for place, story in enumerate(stories)]
-            recommended.append([sorts[one.story] for one in fitted.recommend(history, NOW, 20)])
+            recommended.append([sorts[item.story] for item in fitted.recommend(history, NOW, 20)])
         assert recommended[0].count("sport") > recommended[1].count("sport")
 
 
@@ -74,74 +74,76 @@ def test_one_image_differs_from_all_images() -> None:
 
 
 def test_paper_method_is_served_from_the_same_fit() -> None:
-    made = watched_log()
-    fitted, ranker = best.fit(made, NOW), METHODS["paper"](columns(made).before(hours(NOW)), hours(NOW))
+    log = watched_log()
+    fitted, ranker = best.fit(log, NOW), METHODS["paper"](columns(log).before(hours(NOW)), hours(NOW))
     served = Paper(best.unpack(fitted.packed()), rate=RATE)
     for reader in ("r001", "r002", "r050"):
-        own = [one for one in made.views if one.reader == reader and one.at < NOW]
-        assert tuple(one.story for one in served.recommend(own, NOW, 10, reader=reader)) == ranker.ranked(own, NOW, 10)
+        history = [view for view in log.views if view.reader == reader and view.at < NOW]
+        assert tuple(item.story for item in served.recommend(history, NOW, 10, reader=reader)) == ranker.ranked(history, NOW, 10)
     assert served.recommend((), NOW, 5)[0].by == "fresh"
     assert served.facts["alpha"] == fitted.facts["alpha"]
     new = served.extended([], [Item("new", at(24 * 9 - 5))])
-    assert "new" in [one.story for one in new.recommend((), NOW, 10, without={"s140"})]
+    assert "new" in [item.story for item in new.recommend((), NOW, 10, without={"s140"})]
 
 
 def test_seen_excluded_and_future_stories_are_not_recommended() -> None:
-    own = history("r01")
-    first = model().recommend(own, NOW, 3)
-    recommended = model().recommend(own, NOW, 50, without={first[0].story}, reader="r01")
-    names = [one.story for one in recommended]
+    views = history("r01")
+    first = model().recommend(views, NOW, 3)
+    recommended = model().recommend(views, NOW, 50, without={first[0].story}, reader="r01")
+    names = [item.story for item in recommended]
     assert len(names) == len(set(names))
-    assert not {one.story for one in own} & set(names)
+    assert not {view.story for view in views} & set(names)
     assert first[0].story not in names
     assert all(model().learnt.items[model().numbers[name]].published <= NOW for name in names)
 
 
 def test_because_is_a_story_of_the_readers_history() -> None:
-    own = history("r01")
-    recommended = model().recommend(own, NOW, 20, reader="r01")
-    assert {one.by for one in recommended} <= {"neighbours", "content", "popular", "fresh", "explore"}
-    assert any(one.because for one in recommended)
-    assert all(one.because in {seen.story for seen in own} for one in recommended if one.because)
+    views = history("r01")
+    recommended = model().recommend(views, NOW, 20, reader="r01")
+    assert {item.by for item in recommended} <= {"neighbours", "content", "popular", "fresh", "explore"}
+    assert any(item.because for item in recommended)
+    assert all(item.because in {view.story for view in views} for item in recommended if item.because)
 
 
 def test_new_readers_get_recent_stories_of_several_topics() -> None:
     recommended = model().recommend((), NOW, 10)
     assert len(recommended) == 10
-    labels = Counter(model().learnt.items[model().numbers[one.story]].labels[0] for one in recommended)
+    labels = Counter(model().learnt.items[model().numbers[item.story]].labels[0] for item in recommended)
     assert min(labels["sport"], labels["culture"]) >= 2
-    assert all((NOW - model().learnt.items[model().numbers[one.story]].published).days < 4 for one in recommended)
+    assert all((NOW - model().learnt.items[model().numbers[item.story]].published).days < 4 for item in recommended)
 
 
 def test_order_of_history_does_not_matter() -> None:
-    own = history("r03")
-    assert model().recommend(own, NOW, 10) == model().recommend(own[::-1], NOW, 10)
+    views = history("r03")
+    assert model().recommend(views, NOW, 10) == model().recommend(views[::-1], NOW, 10)
 
 
 def test_exploration_is_constant_for_a_day_and_differs_by_reader() -> None:
-    own = history("r01")
-    explored = {reader: [one.story for one in model().recommend(own, NOW, 20, reader=reader) if one.by == "explore"] for reader in "abcd"}
+    views = history("r01")
+    explored = {
+        reader: [item.story for item in model().recommend(views, NOW, 20, reader=reader) if item.by == "explore"] for reader in "abcd"
+    }
     assert all(len(stories) == 2 for stories in explored.values())
     assert len({tuple(stories) for stories in explored.values()}) > 1
-    assert model().recommend(own, NOW, 20, reader="a") == model().recommend(own, NOW, 20, reader="a")
-    assert not any(one.by == "explore" for one in model().recommend(own, NOW, 20))
+    assert model().recommend(views, NOW, 20, reader="a") == model().recommend(views, NOW, 20, reader="a")
+    assert not any(item.by == "explore" for item in model().recommend(views, NOW, 20))
 
 
 def test_similar_stories_are_recommended_once() -> None:
-    made = log()
-    twins = [*made.items, Item("twin", at(24 * 8.9), tuple("甲乙丙"), ("sport",)), Item("twin2", at(24 * 8.9), tuple("甲乙丙"), ("sport",))]
-    views = [*made.views, *(view(f"r{n:02}", name, 24 * 8.95) for n in range(20, 50) for name in ("twin", "twin2"))]
-    recommended = [one.story for one in best.fit(Log(views, twins), NOW).recommend((), NOW, 15)]
+    base = log()
+    items = [*base.items, Item("twin", at(24 * 8.9), tuple("甲乙丙"), ("sport",)), Item("twin2", at(24 * 8.9), tuple("甲乙丙"), ("sport",))]
+    views = [*base.views, *(view(f"r{n:02}", name, 24 * 8.95) for n in range(20, 50) for name in ("twin", "twin2"))]
+    recommended = [item.story for item in best.fit(Log(views, items), NOW).recommend((), NOW, 15)]
     assert len({"twin", "twin2"} & set(recommended)) == 1
 
 
 def test_model_round_trip() -> None:
-    again = best.unpack(model().packed())
+    restored = best.unpack(model().packed())
     for reader in ("r01", "r02"):
-        assert [one.story for one in again.recommend(history(reader), NOW, 20, reader=reader)] == [
-            one.story for one in model().recommend(history(reader), NOW, 20, reader=reader)
+        assert [item.story for item in restored.recommend(history(reader), NOW, 20, reader=reader)] == [
+            item.story for item in model().recommend(history(reader), NOW, 20, reader=reader)
         ]
-    assert again.facts == model().facts
+    assert restored.facts == model().facts
     assert model().packed() == model().packed()
 
 
@@ -165,7 +167,7 @@ def test_model_is_extended_with_new_stories() -> None:
     new = Item("new", at(24 * 9.01), ("word71",), ("sport",))
     more = model().extended([view(f"r{n:02}", "new", 24 * 9.05) for n in range(1, 40, 2)], [new])
     later = at(24 * 9.06)
-    assert "new" in [one.story for one in more.recommend(history("r01"), later, 5)]
+    assert "new" in [item.story for item in more.recommend(history("r01"), later, 5)]
     assert "new" not in model().numbers
     assert best.unpack(more.packed()).recommend((), later, 5) == more.recommend((), later, 5)
 
@@ -173,26 +175,26 @@ def test_model_is_extended_with_new_stories() -> None:
 def test_empty_log_gives_a_working_model() -> None:
     empty = best.fit(Log((), ()), NOW)
     assert empty.recommend((), NOW, 5) == ()
-    one = empty.extended([], [Item("a", at(1))])
-    assert [found.story for found in one.recommend((), NOW, 5)] == ["a"]
+    extended = empty.extended([], [Item("a", at(1))])
+    assert [found.story for found in extended.recommend((), NOW, 5)] == ["a"]
 
 
 def test_unviewed_stories_are_fresh_not_popular() -> None:
     items = [Item(f"s{age}", at(24 * 9 - age)) for age in (1, 2, 3, 50, 90)]
-    assert {one.by for one in best.fit(Log((), items), NOW).recommend((), NOW, 5)} == {"fresh"}
-    looked = best.fit(Log([View("r", "s50", 1, 1, at(24 * 9 - 40))], items), NOW).recommend((), NOW, 5)
-    assert {one.story for one in looked if one.by == "popular"} <= {"s50"}
+    assert {item.by for item in best.fit(Log((), items), NOW).recommend((), NOW, 5)} == {"fresh"}
+    viewed = best.fit(Log([View("r", "s50", 1, 1, at(24 * 9 - 40))], items), NOW).recommend((), NOW, 5)
+    assert {item.story for item in viewed if item.by == "popular"} <= {"s50"}
 
 
 def test_training_ignores_order_of_log() -> None:
-    made = log()
-    other = best.fit(Log(list(made.views)[::-1], list(made.items)[::-1]), NOW)
+    base = log()
+    other = best.fit(Log(list(base.views)[::-1], list(base.items)[::-1]), NOW)
     assert other.facts == model().facts
     assert other.recommend(history("r01"), NOW, 20) == model().recommend(history("r01"), NOW, 20)
 
 
 def test_later_views_do_not_affect_training() -> None:
     """Training must not use the future."""
-    made = log()
-    later = [replace(one, at=one.at) for one in made.views if one.at < NOW]
-    assert best.fit(Log(later, made.items), NOW).facts == model().facts
+    base = log()
+    later = [replace(view, at=view.at) for view in base.views if view.at < NOW]
+    assert best.fit(Log(later, base.items), NOW).facts == model().facts

@@ -44,24 +44,24 @@ def test_useful_weights_are_kept() -> None:
 def test_ndcg_equals_the_benchmarks_measure() -> None:
     draw = np.random.default_rng(3)
     for targets in (3, 40):
-        score, taken = draw.random(100), draw.permutation(100) < targets
+        score, relevant = draw.random(100), draw.permutation(100) < targets
         names = [str(place) for place in np.argsort(-score)]
-        wanted = frozenset(str(place) for place in np.flatnonzero(taken))
-        assert blend.ndcg(score, taken, targets) == pytest.approx(ranking.figures(names, wanted)[1])
+        expected = frozenset(str(place) for place in np.flatnonzero(relevant))
+        assert blend.ndcg(score, relevant, targets) == pytest.approx(ranking.figures(names, expected)[1])
 
 
 def test_seen_stories_are_targets_only_for_repeated_views() -> None:
     views = [view("r", story, hour) for story, hour in (("a", 1), ("a", 2), ("b", 10), ("a", 10.1), ("c", 10.2))]
-    made = Log(views, [Item(name, at(0)) for name in "abc"])
+    log = Log(views, [Item(name, at(0)) for name in "abc"])
     cut = at(5).timestamp() / 3600
-    targets = {kind: [question.targets for question in ranking.split(made, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
+    targets = {kind: [question.targets for question in ranking.split(log, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
     assert targets == {NEXT: [{"c"}], AGAIN: [{"a"}, {"c"}]}
 
 
 def test_variety_does_not_raise_unlikely_stories() -> None:
     labels = [("sport",)] * 8 + [("culture",)] * 8
-    near = [-0.01 * place for place in range(16)]
-    far = [*near[:8], *(score - 3 for score in near[8:])]
-    assert best.varied(labels, lambda one, other: False, 8, 5, near)[5] == 8
+    close = [-0.01 * place for place in range(16)]
+    far = [*close[:8], *(score - 3 for score in close[8:])]
+    assert best.varied(labels, lambda one, other: False, 8, 5, close)[5] == 8
     assert best.varied(labels, lambda one, other: False, 8, 5, far) == list(range(8))
     assert best.varied(labels, lambda one, other: False, 8, 5)[5] == 8

@@ -58,9 +58,9 @@ def test_scores_reach_their_floors_and_beat_others(
 ) -> None:
     split = splits(name)[cut]
     questions = split.questions[:: QUESTION_STEP if name == "rsc15" else 1]
-    ours, theirs = (getattr(ranking.measure(METHODS[method](split.training, split.cut), questions), figure) for method in ("best", beaten))
-    assert ours >= floor
-    assert ours >= theirs + by
+    score, rival = (getattr(ranking.measure(METHODS[method](split.training, split.cut), questions), figure) for method in ("best", beaten))
+    assert score >= floor
+    assert score >= rival + by
 
 
 @pytest.mark.data

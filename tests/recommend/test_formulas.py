@@ -64,9 +64,9 @@ def test_prediction_of_formula_3() -> None:
 
 def test_similarity_is_the_cosine_over_shared_stories() -> None:
     log = columns(Log([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS))
-    alike = user_neighbours(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
-    assert alike[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
-    assert alike[1] == 0
+    similarity = user_neighbours(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
+    assert similarity[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
+    assert similarity[1] == 0
 
 
 def test_popularity_decays_with_half_life() -> None:
@@ -87,22 +87,22 @@ def test_pair_sums_by_position() -> None:
 def test_joint_views_and_successors() -> None:
     log = clicks()
     sums, damping = neighbours.pair_sums(log), neighbours.damped(log)
-    near, value = neighbours.viewed_jointly(sums, damping).row(0)
-    assert near.tolist() == [2, 1]
+    stories, value = neighbours.viewed_jointly(sums, damping).row(0)
+    assert stories.tolist() == [2, 1]
     assert value[0] == pytest.approx((5 / 6) / (5 / 6) * 2 / 7)
-    near, value = neighbours.after(sums, np.array([2.0, 1.0, 2.0, 0.0])).row(0)
-    assert (near.tolist(), value.tolist()) == ([2, 1], pytest.approx([0.75, 0.5]))
+    stories, value = neighbours.after(sums, np.array([2.0, 1.0, 2.0, 0.0])).row(0)
+    assert (stories.tolist(), value.tolist()) == ([2, 1], pytest.approx([0.75, 0.5]))
 
 
 def test_chunked_sums_equal_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.recommend.made_up_log import log as made
+    from tests.recommend.made_up_log import log as made_up_log
 
-    log = columns(made())
-    whole = neighbours.pair_sums(log)
+    log = columns(made_up_log())
+    total = neighbours.pair_sums(log)
     monkeypatch.setattr(neighbours, "CHUNK", 500)
     parts = neighbours.pair_sums(log)
     for column in ("first", "second", "joint", "pairs", "after"):
-        assert getattr(parts, column) == pytest.approx(getattr(whole, column))
+        assert getattr(parts, column) == pytest.approx(getattr(total, column))
 
 
 def test_equal_neighbours_are_ordered_by_name() -> None:
@@ -112,8 +112,8 @@ def test_equal_neighbours_are_ordered_by_name() -> None:
 
 def test_votes_of_similar_readers() -> None:
     """History c, a (latest first): p and q have both; sim = (0.9 + 0.8) / 2, the latest shared story is c: 0.9."""
-    known = signals.rows(clicks())
-    found = signals.votes(known, np.array([2, 0]), 4)
+    rows = signals.rows(clicks())
+    found = signals.votes(rows, np.array([2, 0]), 4)
     assert found[1] == pytest.approx(0.85 * 0.9 * (1 + 5 * log(2)))
     assert found[3] == 0
 

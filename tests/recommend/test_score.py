@@ -21,18 +21,18 @@ def test_ordinary_story_has_worth_one() -> None:
 
 
 def test_each_part_changes_the_worth() -> None:
-    plain = parts(pictures(8)).worth
-    assert parts(pictures(16)).worth > plain
-    assert parts(pictures(8, side=800)).worth > plain
-    assert parts(pictures(8, captions=False)).worth < plain
-    assert parts(pictures(8), weight=10).worth == pytest.approx(2 * plain)
-    assert parts(pictures(8), sites=3).worth == pytest.approx(3 * plain)
-    assert parts(pictures(8), complete=False).worth == pytest.approx(plain / 2)
+    base = parts(pictures(8)).worth
+    assert parts(pictures(16)).worth > base
+    assert parts(pictures(8, side=800)).worth > base
+    assert parts(pictures(8, captions=False)).worth < base
+    assert parts(pictures(8), weight=10).worth == pytest.approx(2 * base)
+    assert parts(pictures(8), sites=3).worth == pytest.approx(3 * base)
+    assert parts(pictures(8), complete=False).worth == pytest.approx(base / 2)
 
 
 def test_caption_shared_by_all_images_counts_once() -> None:
-    same = [Image(f"https://p.example/{n}.jpg", "全部图片的说明") for n in range(8)]
-    assert parts(same).captions == pytest.approx(0.5 + 1 / 8)
+    images = [Image(f"https://p.example/{n}.jpg", "全部图片的说明") for n in range(8)]
+    assert parts(images).captions == pytest.approx(0.5 + 1 / 8)
 
 
 def test_half_life_equals_doubling_of_sites() -> None:

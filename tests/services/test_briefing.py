@@ -32,8 +32,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def write(store: Store, title: str, text: str, *, ago: timedelta = HOUR, site: str = "晨光网", topics: tuple[str, ...] = ()) -> str:
     url = f"https://{site}.example/{title}"
     fields: dict[str, Any] = {"site": site, "topics": topics, "published": NOW - ago, "language": "zh"}
-    made = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **fields)
-    return store.add(made, [], now=NOW - ago).story_id
+    article = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **fields)
+    return store.add(article, [], now=NOW - ago).story_id
 
 
 FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长李林说，首航定在五月一日。"
@@ -45,15 +45,15 @@ def test_events_quote_sentences_of_their_articles(store: Store) -> None:
     ferry = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR, topics=("航运",))
     write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
     write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
-    made = compile_briefing(store, NOW - DAY, NOW)
-    assert (made.stories, [len(event.stories) for event in made.events]) == (3, [2, 1])
-    first, second = made.events
+    briefing = compile_briefing(store, NOW - DAY, NOW)
+    assert (briefing.stories, [len(event.stories) for event in briefing.events]) == (3, [2, 1])
+    first, second = briefing.events
     assert (first.sites, first.follows, first.last) == (2, False, NOW - HOUR)
     assert 2 <= len(first.quotes) <= 4
     assert all(quote.text in FERRY + FERRY_TOO for quote in first.quotes)
     assert any("票价十元" in quote.text and quote.site == "海港晚报" for quote in first.quotes)
     assert [quote.site for quote in passages(second.quotes)] == ["晨光网"]
-    assert [story["id"] for story in as_dict(made)["events"][0]["stories"]].count(ferry) == 1
+    assert [story["id"] for story in as_dict(briefing)["events"][0]["stories"]].count(ferry) == 1
     assert [event.title for event in compile_briefing(store, NOW - DAY, NOW, topic="航运").events] == ["远山船厂渡轮下水"]
     assert len(compile_briefing(store, NOW - DAY, NOW, count=1).events) == 1
 
@@ -76,17 +76,17 @@ def test_sentences_of_the_previous_day_are_left_out(store: Store) -> None:
     write(store, "远山船厂渡轮下水", FERRY, ago=30 * HOUR)
     write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
     write(store, "观景桥因大风关闭", BRIDGE, ago=30 * HOUR)
-    made = compile_briefing(store, NOW - DAY, NOW)
-    assert [(event.title, event.follows) for event in made.events] == [("渡轮在远山船厂下水", True)]
-    assert "票价十元" in made.events[0].quotes[0].text or "票价十元" in made.events[0].quotes[-1].text
+    briefing = compile_briefing(store, NOW - DAY, NOW)
+    assert [(event.title, event.follows) for event in briefing.events] == [("渡轮在远山船厂下水", True)]
+    assert "票价十元" in briefing.events[0].quotes[0].text or "票价十元" in briefing.events[0].quotes[-1].text
 
 
 def test_stored_events_and_their_edits_are_used(store: Store) -> None:
     ferry, bridge = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR), write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
     assert [event.event for event in compile_briefing(store, NOW - DAY, NOW).events] == [None, None]
-    placed = [Assignment(ferry, "spring", 1.0), Assignment(bridge, "spring", 1.0)]
+    assignments = [Assignment(ferry, "spring", 1.0), Assignment(bridge, "spring", 1.0)]
     states = {"spring": vector_over("spring", store.articles([ferry, bridge]))}
-    assert store.events.place(placed, states, after=0, upto=store.last_seq())
+    assert store.events.place(assignments, states, after=0, upto=store.last_seq())
     rename(store, "spring", "春天的两件事", by="编辑", now=NOW)
     (event,) = compile_briefing(store, NOW - DAY, NOW).events
     assert (event.title, event.event, {story.id for story in event.stories}) == ("春天的两件事", "spring", {ferry, bridge})

@@ -26,8 +26,8 @@ ALL = date(2026, 1, 1), date(2026, 12, 31)
 def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str = "", **changes: object) -> str:
     moment = START + timedelta(days=days, hours=hours)
     url = f"https://site{number % 3}.example/{number}.html"
-    drawn = Random(f"{number}{text}")
-    words = "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(80))
+    generator = Random(f"{number}{text}")
+    words = "".join(chr(generator.randrange(0x4E00, 0x9000)) for _ in range(80))
     values = {"site": f"站点{number % 3}", "topics": ("旅游",) if number % 2 else (), "category": "社会", **changes}
     link = Link(url=url, source=f"feed:{number % 2}")
     article = Article(url=url, link=link, fetched=moment, identity=url, title=f"第{number}条", text=words, **values)  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def test_days_follow_the_time_zone_and_include_empty_days(store: Store) -> None:
         assert sums.series("all", "", date(2026, 5, 1), date(2026, 5, 4)) == [
             (date(2026, 5, 1), 1), (date(2026, 5, 2), 1), (date(2026, 5, 3), 0), (date(2026, 5, 4), 1),
         ]  # fmt: skip
-        assert [(one.name, one.number) for one in sums.top("source", *ALL)] == [("feed:1", 2), ("feed:0", 1)]
+        assert [(row.name, row.number) for row in sums.top("source", *ALL)] == [("feed:1", 2), ("feed:0", 1)]
         assert sums.before(date(2026, 5, 4)) == 2
 
 
@@ -57,7 +57,7 @@ def test_changes_are_counted_once(store: Store) -> None:
         sums.follow(store)
         sums.follow(store)
         assert sums.total(*ALL) == 6
-        assert {one.name: one.number for one in sums.top("category", *ALL)} == {"社会": 5, "体育": 1}
+        assert {row.name: row.number for row in sums.top("category", *ALL)} == {"社会": 5, "体育": 1}
 
 
 def test_sums_over_any_period_equal_the_sum_of_days(store: Store) -> None:
@@ -71,10 +71,10 @@ def test_sums_over_any_period_equal_the_sum_of_days(store: Store) -> None:
         for begin, length in ((0, 1), (0, 400), (5, 31), (5, 32), (13, 33), (13, 64), (2, 90), (40, 127), (150, 3), (300, 20)):
             since, until = first + timedelta(days=begin), first + timedelta(days=begin + length - 1)
             for kind in KINDS[1:4]:
-                sums_by_name = {one.name: one.number for one in sums.top(kind, since, until, 100)}
+                sums_by_name = {row.name: row.number for row in sums.top(kind, since, until, 100)}
                 assert sum(sums_by_name.values()) == sums.total(since, until), (kind, begin, length)
                 for name, number in sums_by_name.items():
-                    assert sum(each for _, each in sums.series(kind, name, since, until)) == number
+                    assert sum(count for _, count in sums.series(kind, name, since, until)) == number
 
 
 def test_restored_older_store_is_counted_again(store: Store, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_restored_older_store_is_counted_again(store: Store, tmp_path: Path) -> 
             add(older, number, days=1, category="体育")
         sums.follow(older)
         assert sums.total(*ALL) == 3
-        assert [(one.name, one.number) for one in sums.top("category", *ALL)] == [("体育", 3)]
+        assert [(row.name, row.number) for row in sums.top("category", *ALL)] == [("体育", 3)]
         assert sums.position() == older.last_seq()
 
 
@@ -97,8 +97,8 @@ def test_two_processes_count_everything_once(store: Store, tmp_path: Path) -> No
             add(store, number, days=number % 4)
             (one if number % 2 else other).follow(store)
         one.follow(store)
-        counted = Counter(article.publisher for article in store.all_articles())
-        assert {found.name: found.number for found in other.top("site", *ALL)} == counted
+        expected = Counter(article.publisher for article in store.all_articles())
+        assert {found.name: found.number for found in other.top("site", *ALL)} == expected
         assert one.position() == other.position() == store.last_seq()
 
 

@@ -46,8 +46,8 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
     accounts.trail.add(None, "source.add", now=NOW)
     store.boards.add("list:热", NOW + 364 * DAY, [Place("a" * 20, "题", "https://a.example/", 1)])
     accounts.alerts.add(Alert("alert", "p", "快讯", "topic", "旅游", "webhook", {}, NOW))
-    over, waits = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
-    accounts.alerts.insert([over, waits])
+    sent, waiting = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
+    accounts.alerts.insert([sent, waiting])
     found = prune(store, accounts, Retention(), alpha=0.5, now=NOW + 364 * DAY)
     assert sum(found.gone.values()) == 0
     later = NOW + 1096 * DAY
@@ -55,15 +55,15 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
         found = prune(store, accounts, Retention(), alpha=0.5, now=later, dry_run=dry_run)
         assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1, "boards": 1}
     assert store.article(added.id) is not None
-    assert [one.state for one in accounts.alerts.messages("alert")] == ["waiting"]
+    assert [message.state for message in accounts.alerts.messages("alert")] == ["waiting"]
     assert (store.runs(), accounts.trail.entries()) == ([], [])
     assert sum(prune(store, accounts, Retention(), alpha=0.5, now=later).gone.values()) == 0
 
 
 def test_starred_stories_and_monthly_figures_are_kept(store: Store, accounts: Accounts) -> None:
-    starred, plain = (store.add(article(name, text=invented(n)), now=NOW) for n, name in enumerate("ab"))
+    starred, unstarred = (store.add(article(name, text=invented(n)), now=NOW) for n, name in enumerate("ab"))
     accounts.marks.star("林", starred.story_id, True, now=NOW)
-    store.readers.record_view("林", plain.id, [1], pictures=1, now=NOW)
+    store.readers.record_view("林", unstarred.id, [1], pictures=1, now=NOW)
     before = store.readers.months(alpha=0.5)
     found = prune(store, accounts, Retention(articles=90), alpha=0.5, now=LATE)
     assert (found.gone["articles"], found.retained) == (1, {"marked": 1})

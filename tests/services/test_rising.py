@@ -23,11 +23,11 @@ DAY = timedelta(days=1)
 def write(store: Store, number: int, ago: timedelta, *words: str, title: str = "标题", topics: tuple[str, ...] = ()) -> str:
     site = f"site{number % 3}"
     url = f"https://{site}.example/{number}/{ago}/{words}"
-    made = Article(
+    article = Article(
         url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text="正文", site=site,
         topics=topics, published=NOW - ago, keywords=words,
     )  # fmt: skip
-    return store.add(made, [], now=NOW - ago).story_id
+    return store.add(article, [], now=NOW - ago).story_id
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
                 write(opened, number, day * DAY + 2 * HOUR, "天气", topics=("航运",))
         ids = [write(opened, number, HOUR, "台风", "海燕", title="台风海燕登陆", topics=("航运",)) for number in range(4)]
         ids += [write(opened, number, HOUR, title="台风逼近") for number in range(4, 6)]
-        placed = [Assignment(id, "storm", 1.0) for id in ids]
-        assert opened.events.place(placed, {"storm": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
+        assignments = [Assignment(id, "storm", 1.0) for id in ids]
+        assert opened.events.place(assignments, {"storm": "[0,{},{},[]]"}, after=0, upto=opened.last_seq())
         yield opened
 
 
@@ -54,11 +54,11 @@ def test_words_and_events_have_their_stories(store: Store) -> None:
     assert (word.title, word.rise.count, word.rise.event) == ("台风", 6, "storm")  # two by their titles: they have no keywords
     assert word.rise.with_words[0] == "海燕"
     assert len(word.stories) == 3
-    plain = rising_row(board)
-    assert plain["words"][0]["event"] == plain["events"][0]["event"] == "storm"
-    assert plain["words"][0]["expected"] == 0.5
-    assert sum(plain["words"][0]["days"]) == 6
-    assert plain["words"][0]["latest"][0]["id"] == word.stories[0].id
+    row = rising_row(board)
+    assert row["words"][0]["event"] == row["events"][0]["event"] == "storm"
+    assert row["words"][0]["expected"] == 0.5
+    assert sum(row["words"][0]["days"]) == 6
+    assert row["words"][0]["latest"][0]["id"] == word.stories[0].id
 
 
 def test_board_of_a_topic(store: Store) -> None:

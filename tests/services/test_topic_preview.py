@@ -19,15 +19,15 @@ NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
 
 def article(title: str, text: str = "海港的消息。", *, days: float = 1, marks: tuple[TopicMark, ...] = ()) -> Article:
     url, moment = f"https://port.example/{title}", NOW - timedelta(days=days)
-    named = tuple(mark.topic for mark in marks)
-    return Article(url, Link(url, "feed:海港"), moment, url, title=title, text=text, published=moment, topics=named, topic_marks=marks)
+    topics = tuple(mark.topic for mark in marks)
+    return Article(url, Link(url, "feed:海港"), moment, url, title=title, text=text, published=moment, topics=topics, topic_marks=marks)
 
 
 @pytest.fixture
 def store() -> Iterator[Store]:
     opened = empty_store()
     by_words, by_source = TopicMark("船", "keywords"), TopicMark("船", "source")
-    for one in (
+    for item in (
         article("渡轮今晨开航", marks=(by_words,)),
         article("新渡輪下水", "船厂的消息。" * 20),
         article("货轮靠岸", "港口繁忙。", marks=(by_words,)),
@@ -37,7 +37,7 @@ def store() -> Iterator[Store]:
         article("潮汐表", "海风吹过。" * 200 + "渡轮停航。"),
         article("去年的渡轮", "旧闻。", days=20),
     ):
-        opened.add(one, now=NOW)
+        opened.add(item, now=NOW)
     yield opened
     opened.close()
 
@@ -56,19 +56,19 @@ FERRY = rule("船", any=("渡轮",), never=("游戏",))
 @pytest.mark.parametrize("indexed", [True, False])
 def test_preview_finds_articles_matching_the_rule(store: Store, index: Index, indexed: bool) -> None:
     found = preview(store, index if indexed else None, FERRY, topic="船", now=NOW)
-    assert {one.article.title for one in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the end of the text is not searched"
+    assert {hit.article.title for hit in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the end of the text is not searched"
     assert (found.stories, found.comes, found.capped) == (3, 2, False)
-    assert {one.article.title: one.known for one in found.newest}["渡轮今晨开航"]
-    assert {one.words for one in found.newest} == {("渡轮",)}
-    assert [one.title for one in found.goes] == ["货轮靠岸"], "topics set by a source are kept"
+    assert {hit.article.title: hit.known for hit in found.newest}["渡轮今晨开航"]
+    assert {hit.words for hit in found.newest} == {("渡轮",)}
+    assert [story.title for story in found.goes] == ["货轮靠岸"], "topics set by a source are kept"
 
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_required_words_and_days_limit_the_preview(store: Store, index: Index, indexed: bool) -> None:
-    wanted = rule("新", must=("渡轮", "海风"))
-    assert [one.article.title for one in preview(store, index if indexed else None, wanted, topic=None, now=NOW).newest] == ["灯塔维修"]
+    narrow = rule("新", must=("渡轮", "海风"))
+    assert [hit.article.title for hit in preview(store, index if indexed else None, narrow, topic=None, now=NOW).newest] == ["灯塔维修"]
     older = preview(store, index if indexed else None, rule("新", any=("去年",)), topic=None, now=NOW, days=30)
-    assert [one.article.title for one in older.newest] == ["去年的渡轮"]
+    assert [hit.article.title for hit in older.newest] == ["去年的渡轮"]
 
 
 def test_empty_rule_and_quotes(store: Store, index: Index) -> None:
@@ -87,16 +87,16 @@ def test_very_long_word_list_is_tried_in_part(store: Store, index: Index, indexe
 
 def test_stored_articles_are_reassigned(store: Store) -> None:
     steps: list[float] = []
-    done = assign(store, [FERRY], since=NOW - timedelta(days=7), now=NOW, progress=lambda share, what: steps.append(share))
-    assert (done.looked, done.changed, dict(done.came), dict(done.went)) == (7, 3, {"船": 2}, {"船": 1})
-    titles = {one.title: one.topics for one in store.all_articles()}
+    result = assign(store, [FERRY], since=NOW - timedelta(days=7), now=NOW, progress=lambda share, step: steps.append(share))
+    assert (result.looked, result.changed, dict(result.came), dict(result.went)) == (7, 3, {"船": 2}, {"船": 1})
+    titles = {article.title: article.topics for article in store.all_articles()}
     assert titles["新渡輪下水"] == titles["灯塔维修"] == titles["港务局的通知"] == ("船",)
     assert titles["货轮靠岸"] == titles["去年的渡轮"] == ()
-    assert assign(store, [FERRY], since=None, now=NOW, progress=lambda share, what: None).came == {"船": 1}
+    assert assign(store, [FERRY], since=None, now=NOW, progress=lambda share, step: None).came == {"船": 1}
     assert steps[-1] == 1.0
 
 
 def test_articles_leave_a_deleted_topic(store: Store) -> None:
-    done = assign(store, [], gone=["船"], since=None, now=NOW, progress=lambda share, what: None)
-    assert dict(done.went) == {"船": 2}
+    result = assign(store, [], gone=["船"], since=None, now=NOW, progress=lambda share, step: None)
+    assert dict(result.went) == {"船": 2}
     assert counts(store, ["船"], NOW)["船"].week == 1

@@ -39,8 +39,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_unchanged_topic_keeps_its_form(file: Path) -> None:
-    same = Draft("旅游", any=("旅游", "景区"), engines=("baidu_news",))
-    edit(file, put(same, "旅游"))
+    draft = Draft("旅游", any=("旅游", "景区"), engines=("baidu_news",))
+    edit(file, put(draft, "旅游"))
     assert file.read_text("utf-8") == FILE
     edit(file, put(Draft("渡轮", any=("渡轮",), never=("游戏",)), "渡轮"))
     assert file.read_text("utf-8") == FILE
@@ -66,16 +66,16 @@ def test_new_topic_is_appended(file: Path) -> None:
 
 def test_references_follow_a_renamed_topic(file: Path) -> None:
     edit(file, put(Draft("客轮", any=("渡轮",)), "渡轮"))
-    known = load(file)
-    assert known.feeds[0].topics == known.lists[0].topics == ("客轮", "旅游")
-    assert known.publish[0].only.topics == ("客轮",)
+    sources = load(file)
+    assert sources.feeds[0].topics == sources.lists[0].topics == ("客轮", "旅游")
+    assert sources.publish[0].only.topics == ("客轮",)
 
 
 def test_deleted_topic_is_removed_from_sources(file: Path) -> None:
     edit(file, delete("旅游"))
-    known = load(file)
-    assert [topic.name for topic in known.topics] == ["渡轮"]
-    assert known.feeds[0].topics == known.lists[0].topics == ("渡轮",)
+    sources = load(file)
+    assert [topic.name for topic in sources.topics] == ["渡轮"]
+    assert sources.feeds[0].topics == sources.lists[0].topics == ("渡轮",)
 
 
 def test_topic_needed_by_a_target_cannot_be_deleted(file: Path) -> None:
@@ -100,9 +100,9 @@ def test_deleted_topic_is_reported(file: Path, change: object) -> None:
 
 
 def test_invalid_values_are_reported_with_their_keys(file: Path) -> None:
-    with pytest.raises(SourcesError) as caught:
+    with pytest.raises(SourcesError) as raised:
         edit(file, put(Draft("a/b", engines=("no_such",), pages="many")))
-    assert {problem.key for problem in caught.value.problems} == {"topics[2].name", "topics[2].engines[0]", "topics[2].breadth"}
+    assert {problem.key for problem in raised.value.problems} == {"topics[2].name", "topics[2].engines[0]", "topics[2].breadth"}
 
 
 def test_words_are_split_as_typed() -> None:

@@ -50,8 +50,8 @@ def test_made_up_pages_are_labelled_by_their_gold() -> None:
         example = example_of(dom.from_text(page.html, page.url), page.text, 1.0, "made-up")
         assert example is not None
         lines = [text for text, right in zip(example.page.texts, example.right, strict=True) if right]
-        wanted, found = ("".join(text.split()) for text in (page.text, "".join(lines)))
-        assert abs(len(wanted) - len(found)) < 0.1 * len(wanted), page.id
+        gold, found = ("".join(text.split()) for text in (page.text, "".join(lines)))
+        assert abs(len(gold) - len(found)) < 0.1 * len(gold), page.id
 
 
 def example(url: str, html: str = f"<p>{ONE}</p><p>{TWO}</p>", gold: str = ONE, weight: float = 1.0) -> Example | None:
@@ -59,11 +59,11 @@ def example(url: str, html: str = f"<p>{ONE}</p><p>{TWO}</p>", gold: str = ONE, 
 
 
 def test_example_has_features_of_each_block() -> None:
-    one = example("https://news.a.example/1")
-    assert one is not None
-    assert (one.folder, one.site, one.right.tolist()) == ("set", "a.example", [True, False])
-    names = features(one.page, None, None).names
-    assert one.table.values.shape == (len(names), 2)
+    first = example("https://news.a.example/1")
+    assert first is not None
+    assert (first.folder, first.site, first.right.tolist()) == ("set", "a.example", [True, False])
+    names = features(first.page, None, None).names
+    assert first.table.values.shape == (len(names), 2)
     heavy, light = example("x:", weight=2.0), example("x:", weight=1.0)
     assert heavy is not None
     assert light is not None
@@ -76,13 +76,13 @@ def test_page_without_text_or_gold_is_no_example() -> None:
 
 
 def test_folds_hold_whole_sites_and_each_page_once() -> None:
-    examples = [one for site in range(10) for page in range(3) if (one := example(f"https://www.site{site}.example/{page}"))]
+    examples = [sample for site in range(10) for page in range(3) if (sample := example(f"https://www.site{site}.example/{page}"))]
     parts = list(folds(examples))
     assert len(parts) == FOLDS
     for train, test in parts:
-        assert not {one.site for one in train} & {one.site for one in test}
+        assert not {sample.site for sample in train} & {sample.site for sample in test}
         assert len(train) + len(test) == len(examples)
-    assert sorted(id(one) for _, test in parts for one in test) == sorted(map(id, examples))
+    assert sorted(id(sample) for _, test in parts for sample in test) == sorted(map(id, examples))
 
 
 def test_folder_is_read_compressed_or_plain(tmp_path: Path) -> None:
@@ -92,21 +92,24 @@ def test_folder_is_read_compressed_or_plain(tmp_path: Path) -> None:
     (tmp_path / "c.html").write_bytes(html)
     for name, gold in (("a", ONE), ("b", TWO), ("c", "")):
         (tmp_path / f"{name}.json").write_text(json.dumps({"text": gold, "url": f"https://{name}.example/"}), encoding="utf-8")
-    assert [(one.site, one.right.tolist()) for one in read_folder(tmp_path)] == [("a.example", [True, False]), ("b.example", [False, True])]
+    assert [(item.site, item.right.tolist()) for item in read_folder(tmp_path)] == [
+        ("a.example", [True, False]),
+        ("b.example", [False, True]),
+    ]
 
 
 def test_refused_page_is_skipped_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, html in (("a", '<p a="1" b="2" c="3">' * (MAX_ALL_ATTRIBUTES // 3 + 1)), ("b", f"<p>{ONE}")):
         (tmp_path / f"{name}.html").write_text(f"<body>{html}", encoding="utf-8")
         (tmp_path / f"{name}.json").write_text(json.dumps({"text": ONE, "url": f"https://{name}.example/"}), encoding="utf-8")
-    assert [one.site for one in read_folder(tmp_path)] == ["b.example"]
+    assert [item.site for item in read_folder(tmp_path)] == ["b.example"]
     assert f"{tmp_path.name}/a is left out: " in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
 def made_up() -> list[Example]:
     found = (example_of(dom.from_text(page.html, page.url), page.text, 1.0, "made-up") for page in made_up_pages(30, SEED))
-    return [one for one in found if one is not None]
+    return [item for item in found if item is not None]
 
 
 def test_table_matches_library_model(made_up: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,11 +120,11 @@ def test_table_matches_library_model(made_up: list[Example], monkeypatch: pytest
     model = from_dict(json.loads(json.dumps(table)))
     assert table["note"] == "a note"
     assert set(model.columns) < set(names)
-    for one in made_up[20:]:
-        ours = model.likely(one.table.of(model.columns))
-        assert np.allclose(ours, fitted.predict_proba(one.table.values.T)[:, 1], atol=2e-3)
-    right, found, wanted = (sum(column) for column in zip(*(agreement(model, one) for one in made_up[20:]), strict=True))
-    assert 2 * right / (found + wanted) > 0.8, "thirty trees from twenty pages suffice for new ones"
+    for example in made_up[20:]:
+        likely = model.likely(example.table.of(model.columns))
+        assert np.allclose(likely, fitted.predict_proba(example.table.values.T)[:, 1], atol=2e-3)
+    correct, found, expected = (sum(column) for column in zip(*(agreement(model, example) for example in made_up[20:]), strict=True))
+    assert 2 * correct / (found + expected) > 0.8, "thirty trees from twenty pages suffice for new ones"
 
 
 def test_summary_averages_characters_and_pages() -> None:

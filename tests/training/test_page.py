@@ -38,12 +38,12 @@ def page_of(kind: str, number: int) -> PageExample | None:
 def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("PAGE_SETTINGS", "BLOCK_SETTINGS"):
         monkeypatch.setattr(fitting, name, {**getattr(fitting, name), "iterations": 20})
-    made_up = [one for page in made_up_pages(12, SEED) if (one := made_up_example(page))]
-    pages = [one for kind in MARKUP for number in range(8) if (one := page_of(kind, number))]
+    made_up = [example for page in made_up_pages(12, SEED) if (example := made_up_example(page))]
+    pages = [example for kind in MARKUP for number in range(8) if (example := page_of(kind, number))]
     articles = made_up[:8]
-    plain = json.loads(json.dumps(fit_all([*pages, *articles], made_up[8:], "a note")))
-    model = from_plain(plain)
-    assert plain["note"] == "a note"
+    table = json.loads(json.dumps(fit_all([*pages, *articles], made_up[8:], "a note")))
+    model = from_plain(table)
+    assert table["note"] == "a note"
     assert {model.kind(page.figures).name for page in pages if page.kind == "collection"} == {"collection"}
     assert model.kind(articles[0].figures).name == "article"
     assert len(model.kinds) == len(KINDS)
@@ -51,5 +51,5 @@ def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, ca
 
 
 def test_site_is_in_one_fold() -> None:
-    pages = [one for number in range(8) if (one := page_of("collection", number % 4))]
+    pages = [example for number in range(8) if (example := page_of("collection", number % 4))]
     assert len(folds_of(pages)) == 4

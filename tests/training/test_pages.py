@@ -44,9 +44,9 @@ def test_same_seed_gives_same_pages(pages: list[MadeUpPage]) -> None:
 
 def test_gold_lines_are_on_page_in_order(pages: list[MadeUpPage]) -> None:
     for page in pages:
-        whole, place = page_text(page), 0
+        text, place = page_text(page), 0
         for line in page.text.split("\n"):
-            found = whole.find(squeezed(line), place)
+            found = text.find(squeezed(line), place)
             assert squeezed(line), page.id
             assert found >= 0, (page.id, line)
             place = found + len(squeezed(line))
@@ -84,7 +84,7 @@ def test_layouts_and_lengths_vary(pages: list[MadeUpPage]) -> None:
     paths = Counter(map(body_path, pages))
     assert len(paths) >= COUNT / 2
     assert paths.most_common(1)[0][1] < COUNT / 15
-    assert {next(tongue for tongue in TONGUES if f'lang="{tongue}"' in page.html) for page in pages} == set(TONGUES)
+    assert {next(language for language in TONGUES if f'lang="{language}"' in page.html) for page in pages} == set(TONGUES)
     shares = sorted(len(squeezed(page.text)) / len(page_text(page)) for page in pages)
     assert shares[COUNT // 10] < 0.1, "some bodies are a small part of their page"
     assert shares[-COUNT // 10] > 0.5, "some pages are nearly all body"
@@ -115,11 +115,11 @@ def test_every_markup_oddity_occurs(pages: list[MadeUpPage], part: str) -> None:
 def test_every_grammar_symbol_expands() -> None:
     from random import Random
 
-    for tongue in TONGUES:
-        rules = rules_of(tongue)
+    for language in TONGUES:
+        rules = rules_of(language)
         for symbol in rules:
-            said = Voice(tongue, rules, Random(1)).many(symbol, 20, 20)
-            assert not [text for text in said if "{" in text or "SPACE" in text], (tongue, symbol)
+            texts = Voice(language, rules, Random(1)).many(symbol, 20, 20)
+            assert not [text for text in texts if "{" in text or "SPACE" in text], (language, symbol)
 
 
 def test_missing_symbol_is_reported() -> None:
@@ -131,8 +131,8 @@ def test_number_ranges_and_options_are_expanded() -> None:
     from random import Random
 
     rules = grammar("heat: {?about}{5-7} degrees", "about: about&nbsp;")
-    said = {speak(rules, "heat", Random(seed)) for seed in range(60)}
-    assert said == {f"{word}{number} degrees" for word in ("", "about&nbsp;") for number in (5, 6, 7)}
+    texts = {speak(rules, "heat", Random(seed)) for seed in range(60)}
+    assert texts == {f"{word}{number} degrees" for word in ("", "about&nbsp;") for number in (5, 6, 7)}
 
 
 def test_traditional_conversion() -> None:

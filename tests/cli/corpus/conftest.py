@@ -26,15 +26,15 @@ WORDS = {"体育": "比赛 进球 教练 冠军 球队 联赛 决赛 射门 球�
 
 @pytest.fixture
 def rows() -> Callable[[int], list[dict[str, Any]]]:
-    """Function that returns ``each`` labelled texts of each of two labels; none repeats another."""
+    """Function that returns ``count`` labelled texts of each of two labels; none repeats another."""
 
-    def made(each: int) -> list[dict[str, Any]]:
+    def labelled(count: int) -> list[dict[str, Any]]:
         found = []
         for label, words in WORDS.items():
             vocabulary = words.split()
-            for n in range(each):
+            for n in range(count):
                 picked = [vocabulary[(n * step + step) % len(vocabulary)] for step in (1, 3, 7)]
                 found.append({"id": f"{label}{n}", "text": f"第{n}号{n * 7919}：{'，'.join(picked)}，共{n * 104729}次。", "label": label})
         return found
 
-    return made
+    return labelled

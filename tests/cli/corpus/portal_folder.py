@@ -40,8 +40,8 @@ class Portal:
 
     folder: Path
 
-    def __call__(self, *words: str, given: bytes = b"") -> Done:
-        result = CliRunner().invoke(cli.app, list(words), input=given, env={"COLUMNS": "200"})
+    def __call__(self, *words: str, stdin: bytes = b"") -> Done:
+        result = CliRunner().invoke(cli.app, list(words), input=stdin, env={"COLUMNS": "200"})
         text = result.output
         code = result.exit_code
         if isinstance(result.exception, NewsportalError):  # as ``cli.main`` reports it in one line
@@ -71,11 +71,11 @@ def die(*_, **__):
 
 def die_after(beginning, times=1):
     found = []
-    def look(connection, cursor, statement, *_):
+    def count(connection, cursor, statement, *_):
         found.extend([statement] * statement.startswith(beginning))
         if len(found) == times:
             die()
-    event.listen(Engine, "after_cursor_execute", look)
+    event.listen(Engine, "after_cursor_execute", count)
 
 {moment}
 main()

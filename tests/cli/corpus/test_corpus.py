@@ -31,11 +31,11 @@ def test_import_show_export_delete(portal: Portal, rows: Rows) -> None:
     }  # fmt: skip
     assert "6 there already" in portal("corpus", "import", "甲", file).text
     assert counts(portal) == {"体育": 3, "财经": 3}
-    (listed,) = portal("corpus", "list", "--json").rows
-    assert (listed["corpus"], listed["documents"], listed["labels"], listed["active"]) == ("甲", 6, 2, None)
-    shown = portal("corpus", "show", "甲", "--label", "财经", "--limit", "2", "--json").rows
-    assert [one["label"] for one in shown] == ["财经", "财经"]
-    assert (shown[0]["source"], shown[0]["by"]) == ("imported", "a.jsonl")
+    (corpus,) = portal("corpus", "list", "--json").rows
+    assert (corpus["corpus"], corpus["documents"], corpus["labels"], corpus["active"]) == ("甲", 6, 2, None)
+    documents = portal("corpus", "show", "甲", "--label", "财经", "--limit", "2", "--json").rows
+    assert [document["label"] for document in documents] == ["财经", "财经"]
+    assert (documents[0]["source"], documents[0]["by"]) == ("imported", "a.jsonl")
     out = portal.folder / "out.jsonl"
     assert portal("corpus", "export", "甲", "--out", str(out)).code == 0
     assert portal("corpus", "import", "乙", str(out), "--json").rows[0]["added"] == 6
@@ -46,18 +46,18 @@ def test_import_show_export_delete(portal: Portal, rows: Rows) -> None:
 
 def test_invalid_file_is_refused_and_others_imported(portal: Portal, rows: Rows) -> None:
     good, bad = portal.write("good.jsonl", rows(2)), portal.write("bad.jsonl", [*rows(900), {"text": "x"}])
-    done = portal("corpus", "import", "甲", bad, good)
-    assert done.code == 1
-    assert "bad.jsonl:1801: label must be" in done.text
+    result = portal("corpus", "import", "甲", bad, good)
+    assert result.code == 1
+    assert "bad.jsonl:1801: label must be" in result.text
     assert counts(portal) == {"体育": 2, "财经": 2}
 
 
 def test_import_from_standard_input_with_encoding(portal: Portal) -> None:
     data = '{"text": "青河队赢了", "label": "体育"}'.encode("gb18030")
-    done = portal("corpus", "import", "甲", "-", given=data)
-    assert (done.code, "standard input:1: not utf-8" in done.text) == (1, True)
+    result = portal("corpus", "import", "甲", "-", stdin=data)
+    assert (result.code, "standard input:1: not utf-8" in result.text) == (1, True)
     assert portal("corpus", "list", "--json").rows == []
-    assert portal("corpus", "import", "甲", "-", "--encoding", "gb18030", given=data).code == 0
+    assert portal("corpus", "import", "甲", "-", "--encoding", "gb18030", stdin=data).code == 0
     assert counts(portal) == {"体育": 1}
 
 
@@ -77,9 +77,9 @@ def test_import_from_standard_input_with_encoding(portal: Portal) -> None:
 )
 def test_invalid_usage_is_reported(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(1)))
-    done = portal("corpus", *words)
-    assert done.code in (1, 2)
-    assert message in done.text
+    result = portal("corpus", *words)
+    assert result.code in (1, 2)
+    assert message in result.text
 
 
 def stored(portal: Portal, name: str, source: str, *keys: FoldKey, host: str = "a.example", **more: Any) -> str:
@@ -118,7 +118,7 @@ def test_editor_relabels_and_excludes(portal: Portal) -> None:
     portal("corpus", "from-store")
     assert counts(portal, "categories") == {"社会": 1}
     (row,) = portal("corpus", "label", id, "--leave-out", "--by", "李编辑", "--json").rows
-    assert [(one["label"], one["source"], one["by"]) for one in row["labels"]] == [
+    assert [(label["label"], label["source"], label["by"]) for label in row["labels"]] == [
         ("体育", "from-store", None), ("社会", "editor", "王编辑"), (None, "editor", "李编辑")
     ]  # fmt: skip
     assert counts(portal, "categories") == {}
@@ -155,7 +155,7 @@ def test_killed_import_leaves_nothing(portal: Portal, rows: Rows) -> None:
     store = open_store(f"sqlite:///{portal.folder}/news.db")
     assert store.corpora.all() == []
     store.close()
-    assert portal("corpus", "import", "甲", "-", given=b'{"text": "a", "label": "x"}').code == 0
+    assert portal("corpus", "import", "甲", "-", stdin=b'{"text": "a", "label": "x"}').code == 0
 
 
 @pytest.mark.data

@@ -34,15 +34,15 @@ Rows = Callable[[int], list[dict[str, Any]]]
 @pytest.fixture
 def model(portal: Portal, rows: Rows) -> str:
     """A model file for sport and business."""
-    done = portal("train", portal.write("train.jsonl", rows(30)), "--model", "m.model", *QUICK)
-    assert done.code == 0, done.text
+    result = portal("train", portal.write("train.jsonl", rows(30)), "--model", "m.model", *QUICK)
+    assert result.code == 0, result.text
     return "m.model"
 
 
-def classify(portal: Portal, given: bytes, *words: str) -> list[dict[str, Any]]:
-    done = portal("classify", "-", *words, given=given)
-    assert done.code == 0, done.text
-    return done.rows
+def classify(portal: Portal, stdin: bytes, *words: str) -> list[dict[str, Any]]:
+    result = portal("classify", "-", *words, stdin=stdin)
+    assert result.code == 0, result.text
+    return result.rows
 
 
 @pytest.mark.parametrize("algorithm", [name for name in CLASSIFIERS if name != "lexicon"])
@@ -54,9 +54,9 @@ def test_every_algorithm_can_be_trained(portal: Portal, rows: Rows, algorithm: s
     out = portal.folder / "out.jsonl"
     assert portal("classify", file, "--model", "new/m.model", "--out", str(out), "--always").code == 0
     results = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert [result["id"] for result in results] == [one["id"] for one in rows(60)]
-    right = sum(result["label"] == one["label"] for result, one in zip(results, rows(60), strict=True))
-    assert right > 110
+    assert [result["id"] for result in results] == [row["id"] for row in rows(60)]
+    correct = sum(result["label"] == row["label"] for result, row in zip(results, rows(60), strict=True))
+    assert correct > 110
     assert set(results[0]) == {"id", "label", "scores"}
     assert set(results[0]["scores"]) == {"体育", "财经"}
 
@@ -73,11 +73,11 @@ class ResourceCollector(HTMLParser):
 
 
 def test_report_is_printed_and_written(portal: Portal, rows: Rows) -> None:
-    evil = [one | {"label": "<script>alert(1)</script>" if one["label"] == "体育" else "a/中 [b]文"} for one in rows(30)]
-    done = portal("train", portal.write("t.jsonl", evil), "--model", "m", "--report", "r.html", *QUICK)
-    assert done.code == 0
+    hostile = [row | {"label": "<script>alert(1)</script>" if row["label"] == "体育" else "a/中 [b]文"} for row in rows(30)]
+    result = portal("train", portal.write("t.jsonl", hostile), "--model", "m", "--report", "r.html", *QUICK)
+    assert result.code == 0
     for text in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
-        assert text in done.text
+        assert text in result.text
     html = (portal.folder / "r.html").read_text("utf-8")
     page = ResourceCollector()
     page.feed(html)
@@ -117,8 +117,8 @@ def test_explain_names_deciding_words(portal: Portal, model: str) -> None:
 def test_lexicon_needs_no_model(portal: Portal) -> None:
     with (portal.folder / "sources.yaml").open("a", encoding="utf-8") as file:
         file.write("categories: [{name: 桥梁, words: [斜拉索, 桥墩]}]\n")
-    given = ["股市上涨，央行下调利率，基金净值回升，股民增持银行股", "桥墩立好了，斜拉索也挂上了，斜拉索一共二十根"]
-    rows = classify(portal, "\n".join(json.dumps({"text": text}) for text in given).encode(), "--lexicon", "--explain")
+    texts = ["股市上涨，央行下调利率，基金净值回升，股民增持银行股", "桥墩立好了，斜拉索也挂上了，斜拉索一共二十根"]
+    rows = classify(portal, "\n".join(json.dumps({"text": text}) for text in texts).encode(), "--lexicon", "--explain")
     assert [row["label"] for row in rows] == ["财经", "桥梁"]
     assert "斜拉索" in [reason["word"] for reason in rows[1]["reasons"]]
 
@@ -126,8 +126,8 @@ def test_lexicon_needs_no_model(portal: Portal) -> None:
 @pytest.mark.slow
 def test_large_and_unusual_texts(portal: Portal, model: str) -> None:
     texts = ["长" * 5_000_000, "a" * 1_000_000, "\x00\ud800", "体", "。" * 50]
-    given = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
-    assert [row["id"] for row in classify(portal, given, "--model", model)] == list("01234")
+    stdin = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
+    assert [row["id"] for row in classify(portal, stdin, "--model", model)] == list("01234")
 
 
 @pytest.mark.parametrize(
@@ -154,15 +154,15 @@ def test_invalid_usage_is_reported(portal: Portal, rows: Rows, words: list[str],
     portal.write("t.jsonl", rows(10))
     portal.write("one.jsonl", rows(10)[:10])
     portal.write("bad.jsonl", [{"text": "x"}])
-    done = portal(*words)
-    assert done.code in (1, 2)
-    assert message in " ".join(done.text.split())
+    result = portal(*words)
+    assert result.code in (1, 2)
+    assert message in " ".join(result.text.split())
     assert sorted(path.name for path in portal.folder.iterdir()) == ["bad.jsonl", "one.jsonl", "sources.yaml", "t.jsonl"]
 
 
 def test_classify_missing_file(portal: Portal, model: str) -> None:
-    done = portal("classify", "none.jsonl", "--model", model)
-    assert (done.code, "none.jsonl: No such file" in done.text) == (1, True)
+    result = portal("classify", "none.jsonl", "--model", model)
+    assert (result.code, "none.jsonl: No such file" in result.text) == (1, True)
 
 
 def test_failed_training_keeps_the_previous_model(portal: Portal, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,8 +200,8 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     assert "no version 9; it has 1, 2, 3" in portal("model", "activate", "甲", "9").text
     assert classify(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
     for words in (["list", "甲"], ["show", "甲", "--report", "s.html"], ["compare", "甲", "--report", "c.html"]):
-        done = portal("model", *words)
-        assert (done.code, "macro-F1" in done.text) == (0, True)
+        result = portal("model", *words)
+        assert (result.code, "macro-F1" in result.text) == (0, True)
     assert (portal.folder / "s.html").exists()
     assert "Say --yes if so" in portal("model", "delete", "甲", "1").text
     assert "version 3 of '甲' is active and cannot be deleted" in portal("model", "delete", "甲", "3", "--yes").text
@@ -213,12 +213,12 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
 def test_worse_version_is_not_activated(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(60)))
     portal("train", "--corpus", "甲", *QUICK)
-    held = portal.store().corpora.model("甲", 1).held_out
-    wrong = [one | {"label": "财经" if one["label"] == "体育" else "体育"} for one in rows(60)]
+    held_out = portal.store().corpora.model("甲", 1).held_out
+    swapped = [row | {"label": "财经" if row["label"] == "体育" else "体育"} for row in rows(60)]
     store = portal.store()
     for document in list(store.corpora.documents("甲")):
-        if document.id not in held:
-            label = next(one["label"] for one in wrong if one["text"] == document.text)
+        if document.id not in held_out:
+            label = next(row["label"] for row in swapped if row["text"] == document.text)
             store.corpora.label("甲", document.id, label, now=NOW)
     store.close()
     row = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
@@ -237,10 +237,10 @@ def test_surely_worse_needs_enough_documents() -> None:
 def test_concurrent_trainings_make_two_versions(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(20)))
     store = portal.store()
-    both = [threading.Thread(target=train_corpus, args=(store, "甲", "chi_cosine"), kwargs={"now": lambda: NOW}) for _ in range(2)]
-    for thread in both:
+    threads = [threading.Thread(target=train_corpus, args=(store, "甲", "chi_cosine"), kwargs={"now": lambda: NOW}) for _ in range(2)]
+    for thread in threads:
         thread.start()
-    for thread in both:
+    for thread in threads:
         thread.join()
     assert [model.version for model in store.corpora.models("甲")] == [2, 1]
     assert store.corpora.active("甲") in (1, 2)
@@ -257,27 +257,27 @@ def test_few_documents_give_warnings(portal: Portal, rows: Rows) -> None:
 
 
 def test_reposts_are_one_group(rows: Rows) -> None:
-    texts = [one["text"] * 5 for one in rows(3)]
-    known = [TrainingDocument(str(n), "x", "", text) for n, text in enumerate(texts)]
-    known += [
+    texts = [row["text"] * 5 for row in rows(3)]
+    documents = [TrainingDocument(str(n), "x", "", text) for n, text in enumerate(texts)]
+    documents += [
         TrainingDocument("copy", "x", "", "本报讯 " + texts[1]),
         TrainingDocument("a", "x", "", "甲", "s"),
         TrainingDocument("b", "x", "", "完全是另一篇", "s"),
     ]
-    groups = grouped(known, lambda _share, _what: None)
+    groups = grouped(documents, lambda _share, _what: None)
     assert groups["copy"] == groups["1"]
     assert groups["a"] == groups["b"]
     assert len(set(groups.values())) == 6 + 1
 
 
 def test_held_out_documents_are_not_trained_on(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
+    sizes: list[int] = []
     real = training.base.train
-    monkeypatch.setattr(training.base, "train", lambda name, examples, **how: (seen.append(len(examples)), real(name, examples, **how))[1])
-    known = [TrainingDocument(str(n), one["label"], "", one["text"]) for n, one in enumerate(rows(20))]
-    assert train(known, "chi_cosine", now=NOW).report is not None
-    assert train(known, "chi_cosine", now=NOW, refit=True).report is not None
-    assert seen == [36, 36, 40]
+    monkeypatch.setattr(training.base, "train", lambda name, examples, **how: (sizes.append(len(examples)), real(name, examples, **how))[1])
+    documents = [TrainingDocument(str(n), row["label"], "", row["text"]) for n, row in enumerate(rows(20))]
+    assert train(documents, "chi_cosine", now=NOW).report is not None
+    assert train(documents, "chi_cosine", now=NOW, refit=True).report is not None
+    assert sizes == [36, 36, 40]
 
 
 def test_full_disk_keeps_the_previous_file(tmp_path: Path) -> None:
@@ -301,8 +301,8 @@ def test_killed_training_leaves_nothing(portal: Portal, rows: Rows, moment: str,
     portal("train", "--corpus", "甲", *QUICK)
     portal("train", "a.jsonl", "--model", "m", *QUICK)
     before = files(portal)
-    done = run("train", *words, *QUICK, cwd=portal.folder, script=DIES.format(moment=moment))
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    result = run("train", *words, *QUICK, cwd=portal.folder, script=DIES.format(moment=moment))
+    assert result.returncode == -signal.SIGKILL, result.stderr
     with closing(portal.store()) as store:
         assert [model.version for model in store.corpora.models("甲")] == [1]
         assert store.corpora.active("甲") == 1

@@ -30,15 +30,15 @@ def run(tmp_path: Path) -> Run:
         kind, at = ("足球 比赛", "菜谱 厨房")[number % 2], NOW - timedelta(hours=number + 1)
         link = Link(f"https://news.example/{number}", f"feed:{number % 2}")
         text = "".join(chr(0x4E00 + (number * 977 + place * (331 + number)) % 20_000) for place in range(240))
-        named = Article(link.url, link, at, identity=f"news.example/{number}", title=f"{kind} {text[:4]}", text=text, published=at)
-        store.add(named, now=at)
+        article = Article(link.url, link, at, identity=f"news.example/{number}", title=f"{kind} {text[:4]}", text=text, published=at)
+        store.add(article, now=at)
     store.close()
 
     def command(*words: str, code: int = 0, **options: Any) -> str:
         ending = ["--sources", str(tmp_path / "sources.yaml")]
-        done = CliRunner().invoke(cli.app, ["recommend", *words, *ending], catch_exceptions=False, **options)
-        assert done.exit_code == code, done.output
-        return done.stdout
+        result = CliRunner().invoke(cli.app, ["recommend", *words, *ending], catch_exceptions=False, **options)
+        assert result.exit_code == code, result.output
+        return result.stdout
 
     return command
 
@@ -68,8 +68,8 @@ def test_recommendations_without_readers(run: Run) -> None:
 
 def test_recommendations_from_an_imported_log(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(log(), "utf-8")
-    brought = json.loads(run("import", str(tmp_path / "log.jsonl"), "--json"))
-    assert brought == {"views": 180, "taken": 180, "unknown": 0, "old": 0, "off": 0}
+    counts = json.loads(run("import", str(tmp_path / "log.jsonl"), "--json"))
+    assert counts == {"views": 180, "taken": 180, "unknown": 0, "old": 0, "off": 0}
     assert "learnt from 180 views of 30 readers" in run("fit")
     history = {json.loads(line)["story"] for line in run("export").splitlines() if json.loads(line)["reader"] == "r1"}
     rows = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
@@ -78,13 +78,13 @@ def test_recommendations_from_an_imported_log(run: Run, tmp_path: Path) -> None:
     assert sum(row["title"].startswith("菜谱") for row in rows) >= 4, "the kind that the reader views; one recommendation may explore"
     assert any(row["because"] in history for row in rows)
     assert "because of 《菜谱" in run("for", "r1")
-    shown = run("show")
-    assert "180 views of 30 readers" in shown
-    assert "alpha: " in shown
-    assert "views by hours since publication; | is W(t), λ = " in shown
-    plain = json.loads(run("show", "--json"))
-    assert (plain["views"], plain["facts"]["views"], sum(plain["ages"]) > 0, len(plain["ages"])) == (180, 180, True, 48)
-    assert sum(month["views"] for month in plain["months"]) == 180
+    text = run("show")
+    assert "180 views of 30 readers" in text
+    assert "alpha: " in text
+    assert "views by hours since publication; | is W(t), λ = " in text
+    data = json.loads(run("show", "--json"))
+    assert (data["views"], data["facts"]["views"], sum(data["ages"]) > 0, len(data["ages"])) == (180, 180, True, 48)
+    assert sum(month["views"] for month in data["months"]) == 180
 
 
 def test_export_can_be_imported_and_made_anonymous(run: Run, tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_export_can_be_imported_and_made_anonymous(run: Run, tmp_path: Path) -> 
     assert run("import", str(tmp_path / "log.csv")) == "24 of 24 views imported\n"
     assert run("export") == first
     names = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
-    again = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
-    assert (len(names), len(again), names & again, names & {"r0", "r1"}) == (4, 4, set(), set())
+    others = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
+    assert (len(names), len(others), names & others, names & {"r0", "r1"}) == (4, 4, set(), set())
     rows = list(csv.DictReader(run("export", "--format", "csv").splitlines()))
     assert len(rows) == 24
     assert run("export", "--since", (NOW + timedelta(days=1)).isoformat()) == ""

@@ -18,13 +18,13 @@ PARAGRAPHS = (
 )
 
 
-def page(title: str, paragraphs: tuple[str, ...], beside: str = "") -> str:
+def page(title: str, paragraphs: tuple[str, ...], extra: str = "") -> str:
     body = "".join(f"<p>{text}</p>" for text in paragraphs)
     return (
         f"<html><head><title>{title}_滨海网</title></head><body>"
         f"<div class='nav'><a href='/'>首页</a><a href='/n'>新闻</a></div>"
         f"<h1>{title}</h1><div class='info'>2024-03-05 08:30　来源：滨海日报　作者：王小明</div>"
-        f"<div id='text'>{body}</div>{beside}</body></html>"
+        f"<div id='text'>{body}</div>{extra}</body></html>"
     )
 
 
@@ -43,11 +43,13 @@ def gold(title: str, paragraphs: tuple[str, ...], **more: Any) -> dict[str, Any]
 def folders(tmp_path: Path) -> list[Path]:
     """Two folders of pages of two sites."""
     first, second = tmp_path / "第一 组", tmp_path / "second"
-    at_a, at_b = {"url": "https://a.example/1"}, {"url": "https://b.example/2"}
-    write(first, "good", page("滨海新线今晨通车", PARAGRAPHS), gold("滨海新线今晨通车", PARAGRAPHS, **at_a))
-    write(first, "half", page("新线客流超过预期", PARAGRAPHS[:2]), gold("新线客流超过预期", PARAGRAPHS, **at_b))
-    write(first, "wrong", page("另一个标题", PARAGRAPHS[1:]), gold("新线的标题", PARAGRAPHS[1:], date="2024-03-09", author="赵六", **at_a))
-    write(second, "much", page("滨海晚报", PARAGRAPHS), gold("滨海晚报", PARAGRAPHS[:1], **at_b))
+    site_a, site_b = {"url": "https://a.example/1"}, {"url": "https://b.example/2"}
+    write(first, "good", page("滨海新线今晨通车", PARAGRAPHS), gold("滨海新线今晨通车", PARAGRAPHS, **site_a))
+    write(first, "half", page("新线客流超过预期", PARAGRAPHS[:2]), gold("新线客流超过预期", PARAGRAPHS, **site_b))
+    write(
+        first, "wrong", page("另一个标题", PARAGRAPHS[1:]), gold("新线的标题", PARAGRAPHS[1:], date="2024-03-09", author="赵六", **site_a)
+    )
+    write(second, "much", page("滨海晚报", PARAGRAPHS), gold("滨海晚报", PARAGRAPHS[:1], **site_b))
     write(second, "none", "<title>404 not found</title><p>404 not found</p>", gold("不在了", PARAGRAPHS[:1]))
     write(second, "without gold", page("没有答案", PARAGRAPHS), {"url": "https://c.example/"})
     write(second, "without json", page("没有答案", PARAGRAPHS), None)
@@ -58,9 +60,9 @@ def folders(tmp_path: Path) -> list[Path]:
 def save() -> Callable[..., dict[str, Any]]:
     """Return a function that saves a page with its gold in a folder and returns the gold; ``more`` overrides fields of the gold."""
 
-    def one(folder: Path, name: str, **more: Any) -> dict[str, Any]:
-        answer = gold("滨海新线今晨通车", PARAGRAPHS) | more
-        write(folder, name, page("滨海新线今晨通车", PARAGRAPHS), answer)
-        return answer
+    def save_page(folder: Path, name: str, **more: Any) -> dict[str, Any]:
+        fields = gold("滨海新线今晨通车", PARAGRAPHS) | more
+        write(folder, name, page("滨海新线今晨通车", PARAGRAPHS), fields)
+        return fields
 
-    return one
+    return save_page

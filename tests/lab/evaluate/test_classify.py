@@ -29,10 +29,10 @@ run = partial(run_command, "evaluate", "classify")
 def test_own_algorithm_and_peer_share_one_table(corpus):
     found = run(corpus, "-a", "linear", "--peer", "words-svm", "--json")
     assert found.exit_code == 0, found.output
-    ours, peer = map(json.loads, found.stdout.splitlines())
-    assert (ours["algorithm"], peer["algorithm"]) == ("linear", "words-svm")
-    assert ours["macro_f1"] == 1.0
-    assert ours["ece"] is not None
+    own, peer = map(json.loads, found.stdout.splitlines())
+    assert (own["algorithm"], peer["algorithm"]) == ("linear", "words-svm")
+    assert own["macro_f1"] == 1.0
+    assert own["ece"] is not None
     assert peer["ece"] is None
 
 
@@ -50,7 +50,7 @@ def test_cross_corpus_labels_are_mapped(corpus, tmp_path):
     )
     found = run(corpus, corpus, "--cross", names, "--json")
     assert found.exit_code == 0, found.output
-    assert {one["label"] for one in json.loads(found.stdout)["labels"]} == {"sport", "money"}
+    assert {row["label"] for row in json.loads(found.stdout)["labels"]} == {"sport", "money"}
 
 
 def test_html_report_shows_confusion_matrix(corpus, tmp_path):

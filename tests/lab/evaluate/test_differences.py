@@ -19,7 +19,7 @@ def test_similar_sentences_are_compared_by_character() -> None:
 
 
 def test_whitespace_is_ignored() -> None:
-    assert [piece.kind for piece in differences(f"{A}\n{B}", f"{A} \n\n {B}\n")] == ["same"]
+    assert [part.kind for part in differences(f"{A}\n{B}", f"{A} \n\n {B}\n")] == ["same"]
 
 
 def test_empty_extraction() -> None:

@@ -104,23 +104,23 @@ def test_peer_is_compared_and_its_errors_reported(folders: list[Path], echo: Non
 
 
 def test_terminal_output_is_tables(folders: list[Path], echo: None) -> None:
-    shown = run(*folders, "-p", "echo", "--worst", 2).stdout
-    assert "第一 组, 3 pages" in shown
-    assert "all, 5 pages" in shown
-    assert "worst of best" in shown
-    assert "second/none" in shown
-    assert "soft-404" in shown
-    assert re.search(r"echo +\d", shown)
+    output = run(*folders, "-p", "echo", "--worst", 2).stdout
+    assert "第一 组, 3 pages" in output
+    assert "all, 5 pages" in output
+    assert "worst of best" in output
+    assert "second/none" in output
+    assert "soft-404" in output
+    assert re.search(r"echo +\d", output)
 
 
 def test_narrow_terminal_shows_all_figures(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "_width", lambda: 60)
-    shown = run(folders[1], "--worst", 1).stdout
-    assert re.search(r"^best +((\d+\.\d|–) +){13}\d +\d+\.\d", shown, re.MULTILINE)
-    heading, line = shown.partition("worst of cevc")[2].splitlines()[1:3]
+    output = run(folders[1], "--worst", 1).stdout
+    assert re.search(r"^best +((\d+\.\d|–) +){13}\d +\d+\.\d", output, re.MULTILINE)
+    heading, line = output.partition("worst of cevc")[2].splitlines()[1:3]
     assert heading.split() == ["page", "F1", "best", "other", "missing", "too", "much"]
     assert re.match(r"second/none +0\.000 \d\.\d{3} \w+ +\S", line)
-    assert max(len(line) for line in shown.partition("worst of")[2].splitlines()) <= 60
+    assert max(len(line) for line in output.partition("worst of")[2].splitlines()) <= 60
 
 
 class ExternalReferences(HTMLParser):
@@ -200,9 +200,9 @@ def test_unused_gold_is_reported(folders: list[Path], save: Save) -> None:
 
 def test_perfect_page_is_not_listed_as_worst(tmp_path: Path, save: Save) -> None:
     save(tmp_path, "good")
-    shown = run(tmp_path, "-a", "best", "--worst", 3, "--html", tmp_path / "report.html").stdout
-    assert f"{tmp_path.name}, 1 page\n" in re.sub(" +\n", "\n", shown)
-    assert "worst of" not in shown
+    output = run(tmp_path, "-a", "best", "--worst", 3, "--html", tmp_path / "report.html").stdout
+    assert f"{tmp_path.name}, 1 page\n" in re.sub(" +\n", "\n", output)
+    assert "worst of" not in output
     html = (tmp_path / "report.html").read_text("utf-8")
     assert "Extraction on 1 page with" in html
     assert "reads worst" not in html
@@ -213,8 +213,8 @@ def test_lazy_loading_is_not_timed(tmp_path: Path, save: Save, monkeypatch: pyte
 
     def slow_at_first(body: bytes, url: str | None) -> dict[str, str | None]:
         calls.append(body)
-        end = time.process_time() + (0 if len(calls) > 1 else 0.2)
-        while time.process_time() < end:
+        deadline = time.process_time() + (0 if len(calls) > 1 else 0.2)
+        while time.process_time() < deadline:
             pass
         return {"text": "今天"}
 
@@ -242,8 +242,8 @@ def test_missing_peer_error_names_extra(folders: list[Path], monkeypatch: pytest
 def test_variants_of_method_have_own_rows(folders: list[Path]) -> None:
     found = {row["algorithm"] for row in rows(folders[0])}
     assert {"cevc", *READINGS} <= found
-    one = save_page(folders[0].parent / "one", "<div><div><p>这是唯一的一段，它就是整篇文章。</p></div><p>版权所有，请勿转载</p></div>")
-    texts = {name: reader.read(one).answer.text for name, reader in zip(READINGS, readers([*READINGS], []), strict=True)}
+    page = save_page(folders[0].parent / "one", "<div><div><p>这是唯一的一段，它就是整篇文章。</p></div><p>版权所有，请勿转载</p></div>")
+    texts = {name: reader.read(page).answer.text for name, reader in zip(READINGS, readers([*READINGS], []), strict=True)}
     assert "版权" not in (texts["cevc:text-leaves"] or "")
     assert has_jieba_characters("目的地")
     assert not has_jieba_words("目的地"), "的 is no word there"
@@ -260,11 +260,11 @@ def test_sweep_scores_and_plots_parameter(folders: list[Path], tmp_path: Path) -
     drawing = ElementTree.fromstring(picture.read_text("utf-8"))
     lines = drawing.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len(line.attrib["points"].split()) for line in lines] == [3, 3, 3], "precision, recall and F1"
-    shown = run(*folders, "--sweep", "table_stats.T=0.5:0.9:0.2", "--picture", picture).stdout
-    assert "by default 0.65" in shown
-    assert [line.split()[0] for line in shown.splitlines() if line.startswith("T=")] == ["T=0.5", "T=0.7", "T=0.9"] * 3
-    again = ElementTree.fromstring(picture.read_text("utf-8"))
-    assert len(again.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve per folder and one for the total"
+    output = run(*folders, "--sweep", "table_stats.T=0.5:0.9:0.2", "--picture", picture).stdout
+    assert "by default 0.65" in output
+    assert [line.split()[0] for line in output.splitlines() if line.startswith("T=")] == ["T=0.5", "T=0.7", "T=0.9"] * 3
+    second = ElementTree.fromstring(picture.read_text("utf-8"))
+    assert len(second.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve per folder and one for the total"
 
 
 @pytest.mark.parametrize(

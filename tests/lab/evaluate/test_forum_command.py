@@ -98,19 +98,19 @@ def test_command_scores_algorithms_and_lists_worst_pages(tmp_path: Path) -> None
     code, out = run(str(folder(tmp_path)), "--json", "--by-engine", "--worst", "1", "-a", "best")
     assert code == 0
     rows = [json.loads(line) for line in out.splitlines()]
-    whole, empty, made, worst = rows
-    assert (whole["pages"], whole["unanswered"], whole["block_f1"]) == (2, 1, pytest.approx(6 / 7, abs=1e-4))
-    assert (made["set"], made["body_f1"], made["author"], made["date"]) == ("made", 1.0, 1.0, 1.0)
+    total, empty, first, worst = rows
+    assert (total["pages"], total["unanswered"], total["block_f1"]) == (2, 1, pytest.approx(6 / 7, abs=1e-4))
+    assert (first["set"], first["body_f1"], first["author"], first["date"]) == ("made", 1.0, 1.0, 1.0)
     assert (empty["set"], empty["body_f1"], empty["author"]) == ("empty", 0.0, None)
     assert (worst["page"], worst["missing"]) == ("b", 1)
     assert "no-posts" in worst["error"]
 
 
 def test_report_is_one_file_and_escapes_html(tmp_path: Path) -> None:
-    where = folder(tmp_path)
-    (where / "b.json").write_text(json.dumps({"posts": [{"text": "<script>alert(1)</script>"}]}))
+    pages = folder(tmp_path)
+    (pages / "b.json").write_text(json.dumps({"posts": [{"text": "<script>alert(1)</script>"}]}))
     report = tmp_path / "report.html"
-    assert run(str(where), "-a", "best", "--html", str(report))[0] == 0
+    assert run(str(pages), "-a", "best", "--html", str(report))[0] == 0
     html = report.read_text("utf-8")
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)" in html
@@ -123,18 +123,18 @@ def test_missing_gold_and_unknown_algorithm_are_reported(tmp_path: Path) -> None
 
 
 def test_published_figures_and_chinese_engines_are_listed(tmp_path: Path) -> None:
-    where = folder(tmp_path)
-    code, out = run(str(where), "--json")
+    pages = folder(tmp_path)
+    code, out = run(str(pages), "--json")
     assert code == 0
-    whole = {row["algorithm"]: row for row in map(json.loads, out.splitlines())}
-    assert list(whole) == ["best", "pean", "mibat"]
-    assert (whole["best"]["precision"], whole["best"]["recall"], whole["best"]["published"]) == (1.0, 0.75, None)
-    assert whole["pean"]["published"] == {"precision": 0.983, "recall": 0.913, "f1": 0.947}
-    assert whole["mibat"]["published"] == {"precision": 0.996, "recall": 0.735, "f1": 0.846}
-    gold = json.loads((where / "b.json").read_text("utf-8")) | {"engine": "discuz"}
-    (where / "b.json").write_text(json.dumps(gold), "utf-8")
-    rows = [json.loads(line) for line in run(str(where), "--json", "-a", "best")[1].splitlines()]
+    by_algorithm = {row["algorithm"]: row for row in map(json.loads, out.splitlines())}
+    assert list(by_algorithm) == ["best", "pean", "mibat"]
+    assert (by_algorithm["best"]["precision"], by_algorithm["best"]["recall"], by_algorithm["best"]["published"]) == (1.0, 0.75, None)
+    assert by_algorithm["pean"]["published"] == {"precision": 0.983, "recall": 0.913, "f1": 0.947}
+    assert by_algorithm["mibat"]["published"] == {"precision": 0.996, "recall": 0.735, "f1": 0.846}
+    gold = json.loads((pages / "b.json").read_text("utf-8")) | {"engine": "discuz"}
+    (pages / "b.json").write_text(json.dumps(gold), "utf-8")
+    rows = [json.loads(line) for line in run(str(pages), "--json", "-a", "best")[1].splitlines()]
     assert [(row["set"], row["pages"], row["recall"]) for row in rows[1:]] == [("Chinese engines", 1, 0.0), ("other engines", 1, 1.0)]
-    text = run(str(where))[1]
+    text = run(str(pages))[1]
     assert "98.3, 91.3, 94.7" in text
     assert "99.6, 73.5, 84.6" in text

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
         ("2", "新线通车", SENTENCES * 4, "a"),
         ("3", "港口开放", "港口，夜里也开放了。" * 9, "b"),
     ]
-    rows = [{"id": id, "title": title, "text": text, "cluster": of} for id, title, text, of in documents]
+    rows = [{"id": id, "title": title, "text": text, "cluster": cluster} for id, title, text, cluster in documents]
     (tmp_path / "转载" / "docs.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     return tmp_path
 
@@ -62,8 +62,8 @@ def test_published_figures_are_compared_on_same_data(folder: Path) -> None:
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     found = {(row["paper"], row["section"], row["measure"]): row for row in rows}
     cevc = found["E", "2.3", "f1"]
-    ours = {name: round(100 * (scores_of(folder / "网页" / "甲", name).f1 or 0), 2) for name in ("cevc", "best")}
-    assert (cevc["published"], cevc["ours"], cevc["default"]) == (95.8, ours["cevc"], ours["best"])
+    expected = {name: round(100 * (scores_of(folder / "网页" / "甲", name).f1 or 0), 2) for name in ("cevc", "best")}
+    assert (cevc["published"], cevc["ours"], cevc["default"]) == (95.8, expected["cevc"], expected["best"])
     assert (cevc["data"], cevc["items"], cevc["default_method"], cevc["counted"]) == ("甲", 3, "best", "1,270 pages")
     assert found["A", "3.2", "found"]["ours"] == 100.0, "the beginning of a gold text replaces its summary"
     assert (found["A", "3.3", "recall"]["published"], found["A", "3.3", "recall"]["ours"]) == (None, 100.0)

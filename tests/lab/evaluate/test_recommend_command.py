@@ -41,9 +41,9 @@ def run() -> Run:
 
 
 def test_every_method_is_scored_at_every_cut(run: Run, log: Path) -> None:
-    done = run(log, "--json", "--questions", "20")
-    assert done.exit_code == 0, done.output
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    result = run(log, "--json", "--questions", "20")
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(row["cut"], row["method"]) for row in rows] == [(cut, name) for cut in ranking.CUTS for name in recommend.METHOD_NAMES]
     for row in rows:
         assert all(0 <= row[figure] <= 1 for figure in ("recall", "ndcg", "hit"))
@@ -58,9 +58,9 @@ def test_offered_methods_match_registry() -> None:
 
 def test_table_and_self_contained_report(run: Run, log: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
-    done = run(log, "-m", "popular", "-m", "items", "--kind", "next", "--html", report)
-    assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
+    result = run(log, "-m", "popular", "-m", "items", "--kind", "next", "--html", report)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
     assert len(lines) == 3 * 4
     assert lines[0].startswith("50% of the views known, ")
     assert [line.split()[0] for line in lines[2:4]] == ["popular", "items"]
@@ -73,10 +73,10 @@ def test_table_and_self_contained_report(run: Run, log: Path, tmp_path: Path) ->
 def test_log_of_store_is_default(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
-    done = run("--sources", tmp_path / "sources.yaml")
-    assert done.exit_code == 1
-    assert "0 views are too few" in done.stderr
-    assert "at least 100" in done.stderr
+    result = run("--sources", tmp_path / "sources.yaml")
+    assert result.exit_code == 1
+    assert "0 views are too few" in result.stderr
+    assert "at least 100" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -88,22 +88,22 @@ def test_log_of_store_is_default(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_invalid_arguments_are_reported(run: Run, words: list[str], code: int, message: str) -> None:
-    done = run(*words)
-    assert done.exit_code == code
-    assert message in " ".join(done.stderr.replace("│", " ").split())
-    assert "Traceback" not in done.stderr
+    result = run(*words)
+    assert result.exit_code == code
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+    assert "Traceback" not in result.stderr
 
 
 def test_invalid_log_line_is_reported(run: Run, log: Path) -> None:
     log.write_text(log.read_text("utf-8") + '{"reader": "r1"}\n', "utf-8")
-    done = run(log)
-    assert done.exit_code == 1
-    assert "log.jsonl" in done.stderr
+    result = run(log)
+    assert result.exit_code == 1
+    assert "log.jsonl" in result.stderr
 
 
 def test_too_few_views_are_refused(run: Run, log: Path) -> None:
     log.write_text("".join(log.read_text("utf-8").splitlines(keepends=True)[:50]), "utf-8")
-    done = run(log, "--json")
-    assert done.exit_code == 1
-    assert "50 views are too few" in done.stderr
-    assert done.stdout == ""
+    result = run(log, "--json")
+    assert result.exit_code == 1
+    assert "50 views are too few" in result.stderr
+    assert result.stdout == ""

@@ -21,33 +21,35 @@ from newsportal_lab.evaluate.scoring import MAX_CHARS, Answer, add_up, day, lcs_
 SPACE = re.compile(r"[\s\u200b\u200c\u200d\u2060\ufeff\u00ad]+")
 
 
-def bare(text: object) -> str:
+def without_spaces(text: object) -> str:
     return SPACE.sub("", str(text or ""))
 
 
-def alike(text: object) -> str:
-    return bare(unicodedata.normalize("NFKC", str(text or ""))).lower()
+def normalized(text: object) -> str:
+    return without_spaces(unicodedata.normalize("NFKC", str(text or ""))).lower()
 
 
 def naive_scores(folder: Path, algorithm: str) -> dict[str, Any]:
     """Return the same figures computed by their definitions from the output of ``newsportal extract``, with the LCS of another library."""
     found = {row["id"]: row for row in extract.answers(str(folder), None, algorithm, extractor(algorithm))}
-    common = given = wanted = 0
+    common = extracted = expected = 0
     f1, title, date, author = [], [], [], []
     for file in sorted(folder.glob("*.json")):
         gold, answer = json.loads(file.read_text("utf-8")), found[file.stem]
         if "text" not in gold:
             continue
-        e, g = bare(answer["text"]), bare(gold["text"])
+        e, g = without_spaces(answer["text"]), without_spaces(gold["text"])
         lcs = LCSseq.similarity(e, g)
-        common, given, wanted = common + lcs, given + len(e), wanted + len(g)
+        common, extracted, expected = common + lcs, extracted + len(e), expected + len(g)
         f1.append(2 * lcs / (len(e) + len(g)))
-        title.append(alike(gold["title"]) == alike(answer["title"]))
+        title.append(normalized(gold["title"]) == normalized(answer["title"]))
         date.append((answer["published"] or "")[:10] == gold["date"])
-        author.append(any(alike(name) in alike(answer["author"]) for name in gold["author"].split(";")) if answer["author"] else False)
-    p, r = common / given, common / wanted
-    means = {name: sum(each) / len(each) for name, each in (("page_f1", f1), ("title", title), ("date", date), ("author", author))}
-    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r), **means, "good": sum(one >= 0.9 for one in f1) / len(f1)}
+        author.append(
+            any(normalized(name) in normalized(answer["author"]) for name in gold["author"].split(";")) if answer["author"] else False
+        )
+    p, r = common / extracted, common / expected
+    means = {name: sum(values) / len(values) for name, values in (("page_f1", f1), ("title", title), ("date", date), ("author", author))}
+    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r), **means, "good": sum(score >= 0.9 for score in f1) / len(f1)}
 
 
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
@@ -109,15 +111,15 @@ def test_invalid_gold_date_is_ignored() -> None:
 
 def test_valid_article_criteria_of_thesis() -> None:
     gold = Answer(text="新" * 200, title="六个字的标题")
-    whole = Answer(text="新" * 200, title="六个字的标题", date="2024-03-05")
-    cut = Answer(text="新" * 150, title="六个字的标题", date="2024-03-05")
+    complete = Answer(text="新" * 200, title="六个字的标题", date="2024-03-05")
+    partial = Answer(text="新" * 150, title="六个字的标题", date="2024-03-05")
     noisy = Answer(text="新" * 200 + "旧" * 30, title="六个字的标题", date="2024-03-05")
     refused = [
         Answer(text="新" * 200, title="五个字标题", date="2024-03-05"),
         Answer(text="新" * 100, title="六个字的标题", date="2024-03-05"),
         Answer(text="新" * 200, title="六个字的标题"),
     ]
-    pages = [score_page(gold, found) for found in (whole, cut, noisy)]
+    pages = [score_page(gold, found) for found in (complete, partial, noisy)]
     assert [(page.valid, page.has_body, page.only_body) for page in pages] == [
         (True, True, True),
         (True, False, False),

@@ -37,5 +37,5 @@ def accounts(uri: str) -> Iterator[Accounts]:
 
 
 @pytest.fixture
-def boss(accounts: Accounts) -> Person:
+def admin(accounts: Accounts) -> Person:
     return accounts.people.add("王老板", PASSWORD, Role.ADMIN, now=NOW)

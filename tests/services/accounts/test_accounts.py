@@ -76,22 +76,24 @@ def test_database_file_is_private(tmp_path: Path) -> None:
 
 def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
     """Several processes may start at the same time."""
-    made = []
+    results = []
     with closing(open_accounts(uri)) as one, closing(open_accounts(uri)) as other:
-        threads = [threading.Thread(target=lambda opened=opened: made.append(opened.people.first(now=now))) for opened in (one, other) * 2]
+        threads = [
+            threading.Thread(target=lambda opened=opened: results.append(opened.people.first(now=now))) for opened in (one, other) * 2
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        [(person, password)] = [found for found in made if found]
+        [(person, password)] = [found for found in results if found]
         assert (person.name, person.role) == ("admin", Role.ADMIN)
         assert one.people.checked("admin", password) == person
         assert len(password) >= 20
 
 
-def test_passwords_and_secrets_are_hashed(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
-    session = accounts.sessions.begin(boss.id, now=now)
-    _, token = accounts.tokens.add(boss, "script", [Right.READ], now=now)
+def test_passwords_and_secrets_are_hashed(accounts: Accounts, admin: Person, uri: str, now: datetime) -> None:
+    session = accounts.sessions.begin(admin.id, now=now)
+    _, token = accounts.tokens.add(admin, "script", [Right.READ], now=now)
     engine = open_engine(uri)
     with reading(engine) as connection:
         dump = str([connection.execute(table.select()).all() for table in METADATA.sorted_tables])
@@ -102,27 +104,27 @@ def test_passwords_and_secrets_are_hashed(accounts: Accounts, boss: Person, uri:
     assert digest(token) in dump
 
 
-def test_default_password_hash_cost(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
+def test_default_password_hash_cost(accounts: Accounts, admin: Person, uri: str, now: datetime) -> None:
     """Default: RFC 9106, section 4, second choice (64 MiB, three passes, four lanes)."""
     engine = open_engine(uri)
 
-    def kept(name: str) -> str:
+    def stored_hash(name: str) -> str:
         with reading(engine) as connection:
             found: str = connection.execute(select(PEOPLE.c.password).where(PEOPLE.c.name == name)).scalar_one()
         return found
 
-    with closing(open_accounts(uri)) as dear:
-        dear.people.add("乙", PASSWORD, Role.READER, now=now)
-        assert kept("乙").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
-        assert kept(boss.name).startswith("$argon2id$v=19$m=8,t=1,p=1$")
-        assert dear.people.checked(boss.name, PASSWORD) == boss
-        assert kept(boss.name).startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # rehashed with the default cost at sign-in
+    with closing(open_accounts(uri)) as default:
+        default.people.add("乙", PASSWORD, Role.READER, now=now)
+        assert stored_hash("乙").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+        assert stored_hash(admin.name).startswith("$argon2id$v=19$m=8,t=1,p=1$")
+        assert default.people.checked(admin.name, PASSWORD) == admin
+        assert stored_hash(admin.name).startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # rehashed with the default cost at sign-in
     engine.dispose()
 
 
 @pytest.mark.parametrize("name", ["王老板", " 王老板 "])
-def test_sign_in_by_name_and_password(accounts: Accounts, boss: Person, name: str) -> None:
-    assert accounts.people.checked(name, PASSWORD) == boss
+def test_sign_in_by_name_and_password(accounts: Accounts, admin: Person, name: str) -> None:
+    assert accounts.people.checked(name, PASSWORD) == admin
     assert accounts.people.checked(name, PASSWORD + " ") is None
     assert accounts.people.checked("nobody", PASSWORD) is None
     assert accounts.people.checked("\udc80\x00", "\udc80\x00") is None
@@ -143,31 +145,31 @@ def test_invalid_names_and_passwords_are_refused(accounts: Accounts, now: dateti
         accounts.people.add(name, password, Role.READER, now=now)
 
 
-def test_session_expires_when_idle_and_when_old(accounts: Accounts, boss: Person, now: datetime) -> None:
-    secret, at = accounts.sessions.begin(boss.id, now=now, address="192.0.2.1", agent="Firefox"), now
+def test_session_expires_when_idle_and_when_old(accounts: Accounts, admin: Person, now: datetime) -> None:
+    secret, at = accounts.sessions.begin(admin.id, now=now, address="192.0.2.1", agent="Firefox"), now
     found = accounts.sessions.signed(secret, now=now)
     assert found is not None
-    assert (found.person, found.way) == (boss, "session")
+    assert (found.person, found.way) == (admin, "session")
     assert accounts.sessions.signed(secret, now=now + IDLE + timedelta(seconds=1)) is None
     while at + IDLE < now + LONGEST:
         at += IDLE - timedelta(hours=1)
         assert accounts.sessions.signed(secret, now=at) is not None
     assert accounts.sessions.signed(secret, now=now + LONGEST + timedelta(seconds=1)) is None
-    assert accounts.sessions.of(boss.id, now=now + LONGEST + timedelta(seconds=1)) == []
+    assert accounts.sessions.of(admin.id, now=now + LONGEST + timedelta(seconds=1)) == []
 
 
-def test_sessions_are_listed_and_ended(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_sessions_are_listed_and_ended(accounts: Accounts, admin: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
-    own = [accounts.sessions.begin(boss.id, now=now, agent=str(number)) for number in range(3)]
+    secrets = [accounts.sessions.begin(admin.id, now=now, agent=str(number)) for number in range(3)]
     foreign = accounts.sessions.begin(other.id, now=now)
-    accounts.sessions.end_one(boss.id, digest(foreign))  # another person's session
+    accounts.sessions.end_one(admin.id, digest(foreign))  # another person's session
     assert accounts.sessions.signed(foreign, now=now) is not None
-    accounts.sessions.end_one(boss.id, digest(own[0]))
-    assert {one.agent for one in accounts.sessions.of(boss.id, now=now)} == {"1", "2"}
-    accounts.sessions.end_all(boss.id, but=digest(own[1]))
-    assert [accounts.sessions.signed(secret, now=now) is not None for secret in own] == [False, True, False]
-    accounts.sessions.end(own[1])
-    assert accounts.sessions.of(boss.id, now=now) == []
+    accounts.sessions.end_one(admin.id, digest(secrets[0]))
+    assert {session.agent for session in accounts.sessions.of(admin.id, now=now)} == {"1", "2"}
+    accounts.sessions.end_all(admin.id, but=digest(secrets[1]))
+    assert [accounts.sessions.signed(secret, now=now) is not None for secret in secrets] == [False, True, False]
+    accounts.sessions.end(secrets[1])
+    assert accounts.sessions.of(admin.id, now=now) == []
 
 
 def credentials(accounts: Accounts, person: Person, now: datetime) -> list[Callable[[], object]]:
@@ -181,72 +183,72 @@ def credentials(accounts: Accounts, person: Person, now: datetime) -> list[Calla
     ]
 
 
-def test_find_person_by_id_and_name(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_find_person_by_id_and_name(accounts: Accounts, admin: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
-    assert (accounts.people.get(other.id), accounts.people.get(boss.id)) == (other, boss)
-    assert (accounts.people.named(" ＯＴＨＥＲ "), accounts.people.named(boss.name)) == (other, boss)
+    assert (accounts.people.get(other.id), accounts.people.get(admin.id)) == (other, admin)
+    assert (accounts.people.named(" ＯＴＨＥＲ "), accounts.people.named(admin.name)) == (other, admin)
     assert (accounts.people.get("nobody"), accounts.people.named("nobody")) == (None, None)
 
 
-def test_disabled_person_cannot_authenticate(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_disabled_person_cannot_authenticate(accounts: Accounts, admin: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.EDITOR, now=now)
-    ways = credentials(accounts, other, now)
-    assert all(way() for way in ways)
+    checks = credentials(accounts, other, now)
+    assert all(check() for check in checks)
     accounts.people.disable(other.id)
-    assert not any(way() for way in ways)
+    assert not any(check() for check in checks)
     accounts.people.disable(other.id, False)
-    assert [bool(way()) for way in ways] == [True, False, True]  # sessions were ended
-    tell = Alert("one", other.id, "旅游", "topic", "旅游", "ntfy", {}, now)
-    accounts.alerts.add(tell)
-    accounts.alerts.insert([Message(tell.id, "story", "article", "标题", found=now, due=now, changed=now)])
+    assert [bool(check()) for check in checks] == [True, False, True]  # sessions were ended
+    alert = Alert("one", other.id, "旅游", "topic", "旅游", "ntfy", {}, now)
+    accounts.alerts.add(alert)
+    accounts.alerts.insert([Message(alert.id, "story", "article", "标题", found=now, due=now, changed=now)])
     accounts.people.remove(other.id)
-    assert (accounts.alerts.all(), accounts.alerts.messages(tell.id), accounts.alerts.due(now)) == ([], [], set())
-    assert not any(way() for way in ways)
+    assert (accounts.alerts.all(), accounts.alerts.messages(alert.id), accounts.alerts.due(now)) == ([], [], set())
+    assert not any(check() for check in checks)
     assert accounts.tokens.of() == []
 
 
-def test_new_password_ends_other_sessions_and_tokens(accounts: Accounts, boss: Person, now: datetime) -> None:
-    one, two = (accounts.sessions.begin(boss.id, now=now) for _ in range(2))
-    _, secret = accounts.tokens.add(boss, "script", boss.rights, now=now)
-    accounts.people.set_password(boss.id, "another one 123", but=digest(one))
+def test_new_password_ends_other_sessions_and_tokens(accounts: Accounts, admin: Person, now: datetime) -> None:
+    one, two = (accounts.sessions.begin(admin.id, now=now) for _ in range(2))
+    _, secret = accounts.tokens.add(admin, "script", admin.rights, now=now)
+    accounts.people.set_password(admin.id, "another one 123", but=digest(one))
     assert accounts.sessions.signed(one, now=now) is not None
     assert accounts.sessions.signed(two, now=now) is None
     assert accounts.tokens.signed(secret, now=now) is None
-    assert accounts.people.checked(boss.name, PASSWORD) is None
+    assert accounts.people.checked(admin.name, PASSWORD) is None
 
 
-def test_tokens_per_person_are_limited(accounts: Accounts, boss: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_per_person_are_limited(accounts: Accounts, admin: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "MOST", 2)
-    made = [accounts.tokens.add(boss, f"script {number}", boss.rights, now=now)[0] for number in range(2)]
+    tokens = [accounts.tokens.add(admin, f"script {number}", admin.rights, now=now)[0] for number in range(2)]
     with pytest.raises(AccountError, match="at most 2 tokens"):
-        accounts.tokens.add(boss, "one more", boss.rights, now=now)
-    accounts.tokens.revoke(made[0].id)
-    accounts.tokens.add(boss, "one more", boss.rights, now=now)
+        accounts.tokens.add(admin, "one more", admin.rights, now=now)
+    accounts.tokens.revoke(tokens[0].id)
+    accounts.tokens.add(admin, "one more", admin.rights, now=now)
 
 
-def test_last_administrator_cannot_be_removed(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_last_administrator_cannot_be_removed(accounts: Accounts, admin: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
     accounts.people.disable(other.id)
     for change in (accounts.people.remove, accounts.people.disable, lambda person: accounts.people.set_role(person, Role.EDITOR)):
         with pytest.raises(AccountError, match="the last administrator"):
-            change(boss.id)
+            change(admin.id)
     accounts.people.disable(other.id, False)
-    accounts.people.set_role(boss.id, Role.READER)
+    accounts.people.set_role(admin.id, Role.READER)
     assert {person.name: person.role for person in accounts.people.all()} == {"other": Role.ADMIN, "王老板": Role.READER}
 
 
-def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts, boss: Person, now: datetime) -> None:
-    token, secret = accounts.tokens.add(boss, " a  script ", [Right.READ, Right.EDIT], now=now, expires=now + timedelta(days=1))
+def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts, admin: Person, now: datetime) -> None:
+    token, secret = accounts.tokens.add(admin, " a  script ", [Right.READ, Right.EDIT], now=now, expires=now + timedelta(days=1))
     assert (token.name, secret.startswith("np_")) == ("a script", True)
     found = accounts.tokens.signed(secret, now=now)
     assert found is not None
     assert (found.rights, found.way, found.by) == ({Right.READ, Right.EDIT}, "token", token.id)
     accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
-    accounts.people.set_role(boss.id, Role.READER)
+    accounts.people.set_role(admin.id, Role.READER)
     found = accounts.tokens.signed(secret, now=now)
     assert found is not None
     assert found.rights == {Right.READ}
-    assert accounts.tokens.of(boss.id)[0].used == now
+    assert accounts.tokens.of(admin.id)[0].used == now
     assert accounts.tokens.signed(secret, now=now + timedelta(days=1)) is None
     assert accounts.tokens.signed(secret[:-1], now=now) is None
     assert accounts.tokens.revoke(token.id, person_id="somebody else") is False
@@ -254,10 +256,10 @@ def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts,
     assert accounts.tokens.signed(secret, now=now) is None
 
 
-def test_audit_log_is_paged_newest_first(accounts: Accounts, boss: Person, now: datetime) -> None:
-    who = accounts.sessions.signed(accounts.sessions.begin(boss.id, now=now), now=now)
+def test_audit_log_is_paged_newest_first(accounts: Accounts, admin: Person, now: datetime) -> None:
+    user = accounts.sessions.signed(accounts.sessions.begin(admin.id, now=now), now=now)
     for number in range(5):
-        accounts.trail.add(who, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
+        accounts.trail.add(user, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
     accounts.trail.add(None, "sourced", "x", now=now)
     assert [entry.thing for entry in accounts.trail.entries(limit=2)] == ["x", "feed:4"]
     third = accounts.trail.entries(limit=3)[-1]
@@ -267,5 +269,5 @@ def test_audit_log_is_paged_newest_first(accounts: Accounts, boss: Person, now: 
     assert len(accounts.trail.entries(person="王老板", since=now + timedelta(hours=3))) == 2
     assert (accounts.trail.names(), accounts.trail.actions()) == (["王老板"], ["source.change", "sourced"])
     accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
-    accounts.people.remove(boss.id)
+    accounts.people.remove(admin.id)
     assert accounts.trail.entries(person="王老板")

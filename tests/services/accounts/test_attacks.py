@@ -31,14 +31,14 @@ def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, ch
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         people = [accounts.people.add(f"boss {number}", PASSWORD, Role.ADMIN, now=now) for number in range(6)]
 
-        def taken_out(place: int) -> None:
+        def take_out(place: int) -> None:
             try:
                 change((accounts, other)[place % 2], people[place].id)
             except (AccountError, StoreError):  # the last administrator, or a transaction conflict
                 pass
 
         with ThreadPoolExecutor(6) as pool:
-            list(pool.map(taken_out, range(6)))
+            list(pool.map(take_out, range(6)))
         assert any(person.role is Role.ADMIN and not person.disabled for person in accounts.people.all())
 
 
@@ -46,25 +46,25 @@ def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, ch
 def test_concurrent_first_starts_create_one_administrator(uri: str, now: datetime) -> None:
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         with ThreadPoolExecutor(4) as pool:
-            made = [one for one in pool.map(lambda place: (accounts, other)[place % 2].people.first(now=now), range(8)) if one]
-        assert len(made) == len(accounts.people.all()) == 1
+            created = [person for person in pool.map(lambda place: (accounts, other)[place % 2].people.first(now=now), range(8)) if person]
+        assert len(created) == len(accounts.people.all()) == 1
 
 
 @pytest.mark.parametrize("name", ["\x1b[2Jscript", "scr\x00ipt\x07", "script\u202e", "script\r\nfake 2026-05-20 admin"])
-def test_token_names_have_no_control_characters(accounts: Accounts, boss: Person, now: datetime, name: str) -> None:
+def test_token_names_have_no_control_characters(accounts: Accounts, admin: Person, now: datetime, name: str) -> None:
     """Every reader names tokens, and operators list them in a terminal."""
-    token, _ = accounts.tokens.add(boss, name, [Right.READ], now=now)
+    token, _ = accounts.tokens.add(admin, name, [Right.READ], now=now)
     assert token.name.isprintable()
     assert "script" in token.name.replace("scr ipt", "script")
     assert accounts.tokens.of()[0].name == token.name
 
 
-def test_token_needs_visible_name(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_token_needs_visible_name(accounts: Accounts, admin: Person, now: datetime) -> None:
     with pytest.raises(AccountError, match="the purpose of the token"):
-        accounts.tokens.add(boss, "\x1b\u200b \n", [Right.READ], now=now)
+        accounts.tokens.add(admin, "\x1b\u200b \n", [Right.READ], now=now)
 
 
-def test_hostile_text_stays_one_log_entry(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_hostile_text_stays_one_log_entry(accounts: Accounts, admin: Person, now: datetime) -> None:
     forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM trail; --"
     accounts.trail.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
     [entry] = accounts.trail.entries()
@@ -79,10 +79,10 @@ class RecordingHasher(PasswordHasher):
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
-        self.paid: list[Parameters] = []
+        self.parameters: list[Parameters] = []
 
     def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
-        self.paid.append(extract_parameters(str(hash)))
+        self.parameters.append(extract_parameters(str(hash)))
         return super().verify(hash, password)
 
 
@@ -90,11 +90,11 @@ def test_unknown_name_costs_the_same_work(tmp_path: Path, now: datetime) -> None
     """The response time must not reveal which names exist."""
     hasher = RecordingHasher()
     with closing(open_accounts(f"sqlite:///{tmp_path / 'own.db'}", hasher=hasher)) as accounts:
-        boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=now)
+        admin = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=now)
         accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
         for name in ("boss", "nobody"):
             assert accounts.people.checked(name, "a wrong password") is None
-        accounts.people.disable(boss.id)
+        accounts.people.disable(admin.id)
         assert accounts.people.checked("boss", PASSWORD) is None
-    assert len(hasher.paid) == 3
-    assert all(one == hasher.paid[0] for one in hasher.paid)
+    assert len(hasher.parameters) == 3
+    assert all(cost == hasher.parameters[0] for cost in hasher.parameters)

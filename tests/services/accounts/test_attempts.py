@@ -13,12 +13,12 @@ HOUR = timedelta(hours=1)
 
 def guesses(accounts: Accounts, name: str, address: str, now: datetime, span: timedelta) -> int:
     """Return the number of guesses within ``span`` of an attacker who retries as soon as allowed."""
-    made, at = 0, now
+    count, at = 0, now
     while at < now + span:
         wait = accounts.attempts.begin(name, address, now=at)
-        made += not wait
+        count += not wait
         at += max(wait, timedelta(milliseconds=100))
-    return made
+    return count
 
 
 def test_repeated_guesses_are_delayed(accounts: Accounts, now: datetime) -> None:
@@ -51,10 +51,10 @@ def test_distributed_attack_does_not_lock_out_owner(accounts: Accounts, now: dat
         assert accounts.attempts.begin("boss", f"bot {number}", now=at) == timedelta()
     assert accounts.attempts.begin("boss", "another bot", now=at) > timedelta()
     assert accounts.attempts.begin("boss", "home", now=at) == timedelta()
-    made = sum(
+    count = sum(
         guesses(accounts, "boss", f"bot {number}", at + number * timedelta(minutes=1), timedelta(seconds=50)) for number in range(100, 130)
     )
-    assert made <= 40  # about one a minute
+    assert count <= 40  # about one a minute
     assert accounts.attempts.begin("boss", "a new place", now=at + 2 * HOUR) <= NAME.longest
 
 

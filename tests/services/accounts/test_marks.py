@@ -29,13 +29,13 @@ def accounts(tmp_path: Path) -> Iterator[Accounts]:
 
 def write(store: Store, *names: str, topics: tuple[str, ...] = (), at: datetime = NOW) -> list[str]:
     """Add stories with these titles, first seen ``at``."""
-    made = []
+    ids = []
     for name in names:
         url, text = f"https://a.example/{name}", f"{name}的正文，" * 20
         link = Link(url=url, source="feed:a")
-        one = Article(url=url, link=link, fetched=at, identity=url, title=name, text=text, published=at, topics=topics)
-        made.append(store.add(one, now=at).story_id)
-    return made
+        article = Article(url=url, link=link, fetched=at, identity=url, title=name, text=text, published=at, topics=topics)
+        ids.append(store.add(article, now=at).story_id)
+    return ids
 
 
 def read(accounts: Accounts, store: Store, person: str = ME) -> set[str]:

@@ -39,14 +39,14 @@ class Receiver:
     """A Web server on loopback that records its requests. ``answers``: its responses in order; the last is repeated."""
 
     def __init__(self) -> None:
-        self.got: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self.received: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         self.answers: list[tuple[int, bytes]] = [(200, b"{}")]
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                receiver.got.append((self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(body)))
+                receiver.received.append((self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(body)))
                 status, answer = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
                 if status == 0:  # close the connection without a response
                     self.close_connection = True
@@ -65,7 +65,7 @@ class Receiver:
 
     @property
     def stories(self) -> list[str]:
-        return [story["title"] for _, _, body in self.got for story in body.get("stories", ())]
+        return [story["title"] for _, _, body in self.received for story in body.get("stories", ())]
 
     def close(self) -> None:
         self.server.shutdown()
@@ -122,8 +122,8 @@ class MailSession(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with closing(Receiver()) as server:
-        yield server
+    with closing(Receiver()) as receiver:
+        yield receiver
 
 
 @pytest.fixture
@@ -136,8 +136,8 @@ def mail_server() -> Iterator[MailServer]:
 
 def random_text(title: str) -> str:
     """Return a text that is similar to no other."""
-    drawn = Random(title)
-    return "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(120))
+    generator = Random(title)
+    return "".join(chr(generator.randrange(0x4E00, 0x9000)) for _ in range(120))
 
 
 @dataclass
@@ -150,8 +150,8 @@ class Desk:
     accounts: Accounts
     names: dict[str, str] = field(default_factory=dict)
 
-    def pass_time(self, **by: float) -> None:
-        self.clock[0] += timedelta(**by)
+    def pass_time(self, **delta: float) -> None:
+        self.clock[0] += timedelta(**delta)
 
     def alert(self, channel: str, fields: dict[str, str], **changes: Any) -> Alert:
         values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **changes}
@@ -160,7 +160,7 @@ class Desk:
         return alert
 
     def write(
-        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **changes: Any
+        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), fold_key: str | None = None, **changes: Any
     ) -> Added:
         site = changes.pop("site", "晨光网")
         url = changes.pop("url", f"https://{site}.example/{title}.html")
@@ -177,7 +177,7 @@ class Desk:
             language="zh",
             **changes,
         )
-        added = self.work.store.add(article, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
+        added = self.work.store.add(article, [FoldKey(fold_key, "同题")] if fold_key else [], now=self.clock[0])
         if self.work.index is not None:
             self.work.index.follow(self.work.store)
         return added

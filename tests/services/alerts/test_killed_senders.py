@@ -20,7 +20,7 @@ KILLS, STORIES = 4, 40
 
 @pytest.mark.slow
 def test_killed_senders_send_no_story_twice(desk: Any, receiver: Any, tmp_path: Path) -> None:
-    drawn = Random(20260520)
+    generator = Random(20260520)
     desk.clock[0] = datetime.now(UTC) - timedelta(seconds=5)
     alert = desk.alert("webhook", {"url": receiver.address}, per_hour=1000)
     desk.clock[0] = datetime.now(UTC)
@@ -30,7 +30,7 @@ def test_killed_senders_send_no_story_twice(desk: Any, receiver: Any, tmp_path: 
         for _ in range(STORIES // KILLS):
             written.append(f"第{len(written)}条消息")
             desk.write(written[-1])
-            time.sleep(drawn.random() / 20)
+            time.sleep(generator.random() / 20)
         for sender in senders:
             sender.kill()
             sender.wait()

@@ -29,10 +29,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:Deprecati
 def test_story_is_sent_once_despite_updates(desk: Any, receiver: Any) -> None:
     desk.write("老新闻")
     desk.alert("webhook", {"url": receiver.address})
-    first = desk.write("云岭峡谷观景桥开放", same="bridge")
+    first = desk.write("云岭峡谷观景桥开放", fold_key="bridge")
     assert step(desk.work).sent == 1
     desk.pass_time(minutes=1)
-    desk.write("观景桥开放首日约满", same="bridge", site="海港晚报")  # another site: the same story
+    desk.write("观景桥开放首日约满", fold_key="bridge", site="海港晚报")  # another site: the same story
     desk.write("云岭峡谷观景桥开放", "改过的正文，比原来长一些。", url="https://晨光网.example/云岭峡谷观景桥开放.html")  # revised
     step(desk.work)
     desk.work.store.unfold(desk.work.store.story(first.story_id).versions[1].id, now=desk.clock[0])
@@ -70,10 +70,10 @@ def test_failure_of_one_alert_does_not_stop_others(desk: Any, receiver: Any, mon
 
 
 def test_hidden_version_is_not_sent(desk: Any, receiver: Any) -> None:
-    shown = desk.write("观景桥开放首日", same="bridge", topics=())  # of another topic: not sent
+    visible = desk.write("观景桥开放首日", fold_key="bridge", topics=())  # of another topic: not sent
     desk.alert("webhook", {"url": receiver.address})
-    hidden = desk.write("观景桥开放首日约满", same="bridge", site="海港晚报")
-    assert hidden.story_id == shown.story_id
+    hidden = desk.write("观景桥开放首日约满", fold_key="bridge", site="海港晚报")
+    assert hidden.story_id == visible.story_id
     desk.work.store.hide([hidden.id], by="editor", reason="重复", now=desk.clock[0])
     step(desk.work)
     assert receiver.stories == []
@@ -137,7 +137,7 @@ def test_event_preview_lists_earlier_stories(desk: Any, receiver: Any) -> None:
     assert store.events.place([Assignment(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
     desk.pass_time(minutes=5)
     found = preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge"))
-    assert [item.title for one in found.planned for item in one.items] == ["青河大桥垮塌"]
+    assert [item.title for message in found.planned for item in message.items] == ["青河大桥垮塌"]
     assert preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="none")).planned == ()
 
 
@@ -194,14 +194,14 @@ def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, quiet=(9, 11), name="不打扰")
     desk.write("早上的新闻")  # 10:00
     step(desk.work)
-    assert receiver.got == []
+    assert receiver.received == []
     desk.pass_time(hours=1)
     step(desk.work)
-    assert [body["alert"] for _, _, body in receiver.got] == ["不打扰"]
+    assert [body["alert"] for _, _, body in receiver.received] == ["不打扰"]
     desk.write("中午的新闻")
     desk.pass_time(hours=7)
     step(desk.work)
-    (digest,) = [body for _, _, body in receiver.got if body["alert"] == "晚报"]
+    (digest,) = [body for _, _, body in receiver.received if body["alert"] == "晚报"]
     assert {story["title"] for story in digest["stories"]} == {"早上的新闻", "中午的新闻"}
 
 
@@ -221,10 +221,10 @@ def test_hourly_limit_delays_further_stories(desk: Any, receiver: Any) -> None:
     for number in range(2 * TOGETHER + 3):
         desk.write(f"第{number}条消息")
     step(desk.work)
-    assert [len(body["stories"]) for _, _, body in receiver.got] == [TOGETHER, TOGETHER]
+    assert [len(body["stories"]) for _, _, body in receiver.received] == [TOGETHER, TOGETHER]
     desk.pass_time(hours=1, seconds=1)
     step(desk.work)
-    assert [len(body["stories"]) for _, _, body in receiver.got] == [TOGETHER, TOGETHER, 3]
+    assert [len(body["stories"]) for _, _, body in receiver.received] == [TOGETHER, TOGETHER, 3]
     assert len(set(receiver.stories)) == len(receiver.stories) == 2 * TOGETHER + 3
 
 
@@ -234,10 +234,10 @@ def test_due_messages_are_sent_together_unless_service_is_busy(desk: Any, receiv
         desk.write(f"第{number}条")
     receiver.answers = [(429, b"{}"), (200, b"{}")]
     step(desk.work)
-    assert len(receiver.got) == 1, "other due messages wait, too"
+    assert len(receiver.received) == 1, "other due messages wait, too"
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
     step(desk.work)
-    assert [len(body["stories"]) for _, _, body in receiver.got[1:]] == [TOGETHER, 1]
+    assert [len(body["stories"]) for _, _, body in receiver.received[1:]] == [TOGETHER, 1]
 
 
 def test_busy_service_is_retried_later(desk: Any, receiver: Any) -> None:
@@ -246,10 +246,10 @@ def test_busy_service_is_retried_later(desk: Any, receiver: Any) -> None:
     desk.write("一条新闻")
     assert step(desk.work).put_off == 1
     step(desk.work)
-    assert len(receiver.got) == 1
+    assert len(receiver.received) == 1
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
     step(desk.work)
-    assert len(receiver.got) == 2
+    assert len(receiver.received) == 2
     assert [message.state for message in desk.accounts.alerts.messages(alert.id)] == ["sent"]
 
 
@@ -264,7 +264,7 @@ def test_refusal_is_final_and_its_reason_is_kept(desk: Any, receiver: Any) -> No
     assert message.state == "failed"
     assert "403" in (message.reason or "")
     assert "geheim123" not in (message.reason or "")
-    assert len(receiver.got) == 1
+    assert len(receiver.received) == 1
 
 
 def test_unclear_delivery_is_repeated_only_on_request(desk: Any, receiver: Any) -> None:
@@ -274,10 +274,10 @@ def test_unclear_delivery_is_repeated_only_on_request(desk: Any, receiver: Any) 
     assert step(desk.work).unclear == 1
     desk.pass_time(days=1)
     step(desk.work)
-    assert len(receiver.got) == 1
+    assert len(receiver.received) == 1
     assert desk.accounts.alerts.resend(alert.id, now=desk.clock[0]) == 1
     step(desk.work)
-    assert len(receiver.got) == 2
+    assert len(receiver.received) == 2
 
 
 def test_expired_claim_becomes_unknown(desk: Any, receiver: Any) -> None:
@@ -287,15 +287,15 @@ def test_expired_claim_becomes_unknown(desk: Any, receiver: Any) -> None:
     from newsportal.services.alerts.run import Tally, follow
 
     follow(desk.work, Tally())
-    held = desk.accounts.alerts.claim(alert, now=desk.clock[0], seconds=LEASE, most=10)
-    assert len(held) == 1
+    claimed = desk.accounts.alerts.claim(alert, now=desk.clock[0], seconds=LEASE, most=10)
+    assert len(claimed) == 1
     step(desk.work)
-    assert receiver.got == []
+    assert receiver.received == []
     desk.pass_time(seconds=LEASE + 1)
     step(desk.work)
-    assert receiver.got == []
+    assert receiver.received == []
     assert [message.state for message in desk.accounts.alerts.messages(alert.id)] == ["unknown"]
-    assert not desk.accounts.alerts.settle(held, "sent", now=desk.clock[0])
+    assert not desk.accounts.alerts.settle(claimed, "sent", now=desk.clock[0])
 
 
 def test_disabled_person_gets_no_alerts(desk: Any, receiver: Any) -> None:
@@ -304,7 +304,7 @@ def test_disabled_person_gets_no_alerts(desk: Any, receiver: Any) -> None:
     desk.accounts.people.disable(desk.person)
     desk.write("一条新闻")
     step(desk.work)
-    assert receiver.got == []
+    assert receiver.received == []
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_lost_right_blocks_test_message_and_preview(
         desk.accounts.people.set_role(desk.person, role)
     with pytest.raises(Refused, match="no longer"):
         send_test(desk.work, alert)
-    assert receiver.got == []
+    assert receiver.received == []
     if about == "sources":
         assert preview(replace(desk.work, watched=(Watched("feed:甲报", "甲报"),)), alert).planned == ()
 
@@ -335,7 +335,7 @@ def test_private_address_is_refused(desk: Any, receiver: Any) -> None:
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
     step(replace(desk.work, setting=Setting()))
-    assert receiver.got == []
+    assert receiver.received == []
     assert "politeness.allow_private" in (desk.accounts.alerts.messages(alert.id)[0].reason or "")
 
 
@@ -367,7 +367,7 @@ def test_mail_waits_for_its_server(desk: Any) -> None:
 
 def test_send_test_message(desk: Any, receiver: Any) -> None:
     send_test(desk.work, desk.alert("ntfy", {"server": receiver.address, "topic": "news", "token": ""}))
-    assert receiver.got[0][2] == {"topic": "news", "title": "旅游", "message": "这是一条测试消息：通知渠道设置正确。"}
+    assert receiver.received[0][2] == {"topic": "news", "title": "旅游", "message": "这是一条测试消息：通知渠道设置正确。"}
 
 
 @pytest.mark.slow
@@ -382,10 +382,10 @@ def test_preview_matches_sent_messages(desk: Any, receiver: Any, options: dict[s
     for _ in range(24):
         desk.pass_time(minutes=60)
         step(desk.work)
-    shown = preview(replace(desk.work, url=None), alert)
-    assert shown.stories == 8
-    assert [[one.title for one in planned.items] for planned in reversed(shown.planned)] == [
-        [story["title"] for story in message["stories"]] for _, _, message in receiver.got
+    found = preview(replace(desk.work, url=None), alert)
+    assert found.stories == 8
+    assert [[item.title for item in planned.items] for planned in reversed(found.planned)] == [
+        [story["title"] for story in message["stories"]] for _, _, message in receiver.received
     ]
 
 
@@ -408,28 +408,30 @@ def test_preview_matches_sent_messages_at_random_times(
     tmp_path_factory: pytest.TempPathFactory, open_desk: Any, receiver: Any, gaps: list[int], options: dict[str, Any]
 ) -> None:
     """Compare every message and its minute over two days with a step each ten minutes, including folded and late stories."""
-    receiver.got.clear()
+    receiver.received.clear()
     with open_desk(tmp_path_factory.mktemp("desk")) as desk:
         old = desk.write("旧消息", published=desk.clock[0] - timedelta(days=3))
         alert = desk.alert("webhook", {"url": receiver.address}, **{"of": "旅游" if options["about"] == "topic" else "消息", **options})
         times = [sum(gaps[:place]) for place in range(1, len(gaps) + 1)]
         sent: list[datetime] = []
-        for look in range(2 * 24 * 6 + 1):
-            for number in (place for place, at in enumerate(times) if at == 10 * look):
-                same = "同一件事" if number % 5 == 0 else None
+        for tick in range(2 * 24 * 6 + 1):
+            for number in (place for place, at in enumerate(times) if at == 10 * tick):
+                fold_key = "同一件事" if number % 5 == 0 else None
                 late = timedelta(hours=20) if number % 4 == 3 else timedelta(0)
-                desk.write(f"第{number}条消息", same=same, site=f"站{number}", published=desk.clock[0] - late)
-            if look == 30:
-                desk.write("旧消息又来", url="https://另站.example/x", site="另站", same="旧事")
-                desk.work.store.fold(old.id, desk.write("旧事新消息", same="旧事").story_id, reason="editor", now=desk.clock[0])
+                desk.write(f"第{number}条消息", fold_key=fold_key, site=f"站{number}", published=desk.clock[0] - late)
+            if tick == 30:
+                desk.write("旧消息又来", url="https://另站.example/x", site="另站", fold_key="旧事")
+                desk.work.store.fold(old.id, desk.write("旧事新消息", fold_key="旧事").story_id, reason="editor", now=desk.clock[0])
             step(desk.work)
-            sent += [desk.clock[0]] * (len(receiver.got) - len(sent))
-            if look < 2 * 24 * 6:
+            sent += [desk.clock[0]] * (len(receiver.received) - len(sent))
+            if tick < 2 * 24 * 6:
                 desk.pass_time(minutes=10)
-        shown = [one for one in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if one.at <= desk.clock[0]]
-        assert [one.at for one in shown] == sent
-        assert [{item.id for item in one.items} for one in shown] == [
-            {story["id"] for story in message["stories"]} for _, _, message in receiver.got
+        planned = [
+            message for message in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if message.at <= desk.clock[0]
+        ]
+        assert [message.at for message in planned] == sent
+        assert [{item.id for item in message.items} for message in planned] == [
+            {story["id"] for story in message["stories"]} for _, _, message in receiver.received
         ]
         assert sent
         if alert.quiet:

@@ -24,10 +24,10 @@ BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离�
 
 
 def briefing_alert(desk: Any, receiver: Any, **options: Any) -> Alert:
-    made: Alert = desk.alert(
+    alert: Alert = desk.alert(
         "webhook", {"url": receiver.address}, **{"name": "简报", "about": "briefing", "of": "", "digest": (12, 18), **options}
     )
-    return made
+    return alert
 
 
 def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
@@ -41,7 +41,7 @@ def test_briefing_covers_time_since_last_hour(desk: Any, receiver: Any) -> None:
     desk.write("观景桥因大风关闭", BRIDGE)
     desk.pass_time(hours=6)
     assert step(desk.work).sent == 1
-    first, second = (body for _, _, body in receiver.got)
+    first, second = (body for _, _, body in receiver.received)
     assert [story["title"] for story in first["stories"]] == ["远山船厂渡轮下水"]
     assert "渡轮载客三百人。船长李林说，首航定在五月一日。\n晨光网 https://portal.example/story/" in first["text"]
     assert first["title"] == "「简报」有 1 件要闻"
@@ -53,7 +53,7 @@ def test_empty_briefing_is_not_sent(desk: Any, receiver: Any) -> None:
     desk.write("远山船厂渡轮下水", FERRY)  # of another topic
     desk.pass_time(hours=3)
     assert step(desk.work).sent == 0
-    assert receiver.got == []
+    assert receiver.received == []
     (message,) = desk.accounts.alerts.messages(alert.id)
     assert (message.state, message.title) == ("withdrawn", "简报 2026-05-20 12:00")
 
@@ -69,13 +69,13 @@ def test_quiet_hours_delay_briefing_and_missed_ones_are_skipped(desk: Any, recei
         desk.write("观景桥因大风关闭", BRIDGE)
         desk.pass_time(days=2)
     step(desk.work)
-    assert len(receiver.got) <= 2
+    assert len(receiver.received) <= 2
 
 
 def test_disabled_or_newer_alert_sends_no_briefing(desk: Any, receiver: Any) -> None:
     desk.write("远山船厂渡轮下水", FERRY)
-    off = briefing_alert(desk, receiver)
-    desk.accounts.alerts.save(replace(off, enabled=False))
+    disabled = briefing_alert(desk, receiver)
+    desk.accounts.alerts.save(replace(disabled, enabled=False))
     desk.pass_time(hours=3)
     briefing_alert(desk, receiver)
     assert step(desk.work).sent == 0
@@ -86,15 +86,15 @@ def test_preview_lists_last_briefings(desk: Any, receiver: Any) -> None:
     desk.write("远山船厂渡轮下水", FERRY)
     desk.pass_time(hours=4)
     found = preview(desk.work, alert)
-    assert [[item.title for item in one.items] for one in found.planned] == [["远山船厂渡轮下水"]]
+    assert [[item.title for item in message.items] for message in found.planned] == [["远山船厂渡轮下水"]]
     assert (found.planned[0].at, found.stories, found.capped) == (datetime(2026, 5, 20, 4, tzinfo=UTC), 1, True)
 
 
 def test_hours_are_in_the_time_zone() -> None:
     alert = Alert("a", "p", "n", "briefing", "", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), digest=(18, 8))
     now = datetime(2026, 5, 20, 3, tzinfo=UTC)  # 11:00 in Shanghai
-    ended = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in spans(alert, now, SHANGHAI)]
-    assert ended == ["19 18", "20 08"]
+    ends = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in spans(alert, now, SHANGHAI)]
+    assert ends == ["19 18", "20 08"]
     assert [until - since for since, until in spans(alert, now, SHANGHAI)] == [timedelta(hours=10), timedelta(hours=14)]
     assert len(spans(replace(alert, digest=(8,)), now, SHANGHAI, 7)) == 7
 
@@ -129,11 +129,11 @@ def rising_alert(desk: Any, receiver: Any) -> Alert:
 
 
 def test_alerts_of_one_hour_share_rising_boards(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[datetime] = []
+    computed: list[datetime] = []
 
     def replay(store: Any, moments: Iterable[datetime], **options: Any) -> Iterator[RisingBoard]:
         for moment in moments:
-            made.append(moment)
+            computed.append(moment)
             yield from replay_boards(store, [moment], **options)
 
     monkeypatch.setattr(making, "replay_boards", replay)
@@ -141,7 +141,7 @@ def test_alerts_of_one_hour_share_rising_boards(desk: Any, receiver: Any, monkey
         briefing_alert(desk, receiver, about="rising", of="航运", digest=digest)
     desk.pass_time(hours=2, minutes=1)  # 12:01
     step(desk.work)
-    assert [moment.astimezone(SHANGHAI).hour for moment in sorted(made)] == [8, 9, 12]
+    assert [moment.astimezone(SHANGHAI).hour for moment in sorted(computed)] == [8, 9, 12]
 
 
 def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
@@ -151,13 +151,13 @@ def test_rising_subject_is_sent_once(desk: Any, receiver: Any) -> None:
     desk.pass_time(hours=1)  # 12:30
     assert step(desk.work).sent == 1
     assert step(desk.work).sent == 0
-    body = receiver.got[0][2]
-    assert (body["title"], [one["title"] for one in body["stories"]]) == ("「升温」有 1 项升温", ["台风"])
+    body = receiver.received[0][2]
+    assert (body["title"], [story["title"] for story in body["stories"]]) == ("「升温」有 1 项升温", ["台风"])
     assert "4 条报道，往常 0.5 条 · 3 家报道" in body["text"]
     assert body["text"].count("https://portal.example/story/") == 3
     desk.pass_time(hours=20)  # 08:30: still rising
     assert step(desk.work).sent == 0
-    assert len(receiver.got) == 1
+    assert len(receiver.received) == 1
 
 
 def test_preview_of_rising_subjects_matches_sent_messages(desk: Any, receiver: Any) -> None:
@@ -168,8 +168,8 @@ def test_preview_of_rising_subjects_matches_sent_messages(desk: Any, receiver: A
     add_stories(desk, 18.0, "海带", 6)
     desk.pass_time(hours=2)  # 08:30
     step(desk.work)
-    seen = preview(desk.work, alert, 2)
-    assert [[item.title for item in one.items] for one in reversed(seen.planned)] == [["台风"], ["海带"]]
+    found = preview(desk.work, alert, 2)
+    assert [[item.title for item in message.items] for message in reversed(found.planned)] == [["台风"], ["海带"]]
     assert receiver.stories == ["台风", "海带"]
-    assert seen.by_day(SHANGHAI) == [(date(2026, 5, 24), 1, 1), (date(2026, 5, 23), 1, 1)]
+    assert found.by_day(SHANGHAI) == [(date(2026, 5, 24), 1, 1), (date(2026, 5, 23), 1, 1)]
     assert preview(desk.work, replace(alert, of="旅游"), 2).planned == ()

@@ -41,9 +41,9 @@ def test_stories_found_in_successive_steps_are_one_message(desk: Any, receiver: 
     sender.run_step()
     desk.write("第7条")
     sender.run_step()
-    assert receiver.got == [], "every step found more"
+    assert receiver.received == [], "every step found more"
     sender.run_step()
-    assert [len(body["stories"]) for _, _, body in receiver.got] == [8]
+    assert [len(body["stories"]) for _, _, body in receiver.received] == [8]
     monkeypatch.setattr("newsportal.services.alerts.opening.GATHER", timedelta(0))
     desk.write("一直有新的")
     sender.run_step()
@@ -73,14 +73,14 @@ def test_operators_get_each_problem_once(desk: Any, receiver: Any, tmp_path: Pat
     assert follow_conditions(work) == 3
     assert follow_conditions(work) == 0
     step(work)
-    titles = {message["alert"]: [story["title"] for story in message["stories"]] for _, _, message in receiver.got}
+    titles = {message["alert"]: [story["title"] for story in message["stories"]] for _, _, message in receiver.received}
     assert titles["sources"] == ["来源「坏报」连续采集失败"]
     assert titles["crawl"] == ["已超过 12 小时没有采集完成"]
     assert titles["disk"][0].startswith("磁盘空间仅剩")
     desk.pass_time(minutes=30)
     follow_conditions(work)
     step(work)
-    assert len(receiver.got) == 3
+    assert len(receiver.received) == 3
 
 
 @pytest.mark.parametrize("server", ["smtps://u:p@mail.example", "smtp://127.0.0.1:25"])

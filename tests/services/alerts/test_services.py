@@ -87,7 +87,7 @@ def test_links_to_publisher_are_left_out_of_long_messages() -> None:
     assert sent.text() == sent.text(len(both.encode())) == both
     assert sent.text(len(both.encode()) - 1) == both.replace("\nhttps://cg.example/1", "").replace("\nhttps://cg.example/2", "")
     body = json.loads(SERVICES["webhook"].build_request({"url": "https://a.example/"}, sent, NOW).body)  # type: ignore[misc]
-    assert next((one["url"], one["original"]) for one in body["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
+    assert next((story["url"], story["original"]) for story in body["stories"]) == ("https://p.example/story/s1", "https://cg.example/1")
 
 
 def test_chat_robots_get_text_and_signature() -> None:
@@ -104,8 +104,8 @@ def test_long_message_ends_with_remaining_count() -> None:
     request = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
     content = json.loads(request.body)["text"]["content"]
     assert len(content.encode()) <= WECOM_BYTES
-    shown = content.count("https://")
-    assert content.endswith(f"另有 {100 - shown} 条")
+    count = content.count("https://")
+    assert content.endswith(f"另有 {100 - count} 条")
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_responses_are_interpreted(name: str, status: int, body: object, error: 
 def test_mail_server_as_apprise_url(server: str, expected: tuple[str, bool]) -> None:
     import apprise
 
-    made = apprise.Apprise.instantiate(mail_address({"to": "a@b.cn, c@d.cn"}, Setting(mail_server=server)))
-    assert made is not None
-    assert (made.smtp_host, made.secure) == expected
-    assert [address for _, address in made.targets] == ["a@b.cn", "c@d.cn"]
+    service = apprise.Apprise.instantiate(mail_address({"to": "a@b.cn, c@d.cn"}, Setting(mail_server=server)))
+    assert service is not None
+    assert (service.smtp_host, service.secure) == expected
+    assert [address for _, address in service.targets] == ["a@b.cn", "c@d.cn"]
 
 
 def test_missing_mail_server_error_names_setting() -> None:

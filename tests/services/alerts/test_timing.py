@@ -54,20 +54,20 @@ def test_is_quiet(hour: int, quiet: tuple[int, int], holds: bool) -> None:
 
 
 def test_stories_of_one_minute_are_one_message() -> None:
-    began = datetime(2026, 5, 20, tzinfo=UTC)
-    found = [began + timedelta(seconds=seconds) for seconds in (0, 1, 2, 9, 50, 60, 300)]
+    start = datetime(2026, 5, 20, tzinfo=UTC)
+    found = [start + timedelta(seconds=seconds) for seconds in (0, 1, 2, 9, 50, 60, 300)]
     sent = schedule_messages(found, alert(), SHANGHAI, 10)
     assert sent == [(found[4], [0, 1, 2, 3, 4]), (found[5], [5]), (found[6], [6])]
 
 
 def test_gathered_messages_contain_every_story() -> None:
-    began = datetime(2026, 5, 20, tzinfo=UTC)
-    found = [began + timedelta(minutes=7 * place) for place in range(100)]
+    start = datetime(2026, 5, 20, tzinfo=UTC)
+    found = [start + timedelta(minutes=7 * place) for place in range(100)]
     for options in ({}, {"per_hour": 1}, {"quiet": (8, 20)}, {"digest": (9, 21), "per_hour": 2}):
         messages = schedule_messages(found, alert(**options), SHANGHAI, 3)
         assert sorted(place for _, places in messages for place in places) == list(range(100))
         assert [at for at, _ in messages] == sorted(at for at, _ in messages)
         for at, _ in messages:
-            within = [one for one, _ in messages if at - timedelta(hours=1) < one <= at]
+            within = [time for time, _ in messages if at - timedelta(hours=1) < time <= at]
             assert len(within) <= alert(**options).per_hour
             assert options.get("quiet") is None or not is_quiet(at.astimezone(SHANGHAI).hour, (8, 20))

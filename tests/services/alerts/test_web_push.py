@@ -54,10 +54,10 @@ def decrypted(body: bytes, key: ec.EllipticCurvePrivateKey, auth: bytes) -> byte
     material = HKDF(SHA256(), 32, auth, b"WebPush: info\0" + point_of(key) + sender).derive(shared)
     content_key = HKDF(SHA256(), 16, salt, b"Content-Encoding: aes128gcm\0").derive(material)
     nonce = HKDF(SHA256(), 12, salt, b"Content-Encoding: nonce\0").derive(material)
-    plain, delimiter, padding = AESGCM(content_key).decrypt(nonce, record, None).rpartition(b"\2")
+    plaintext, delimiter, padding = AESGCM(content_key).decrypt(nonce, record, None).rpartition(b"\2")
     assert delimiter
     assert not padding.strip(b"\0")
-    return plain
+    return plaintext
 
 
 def claims_of(header: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class PushService:
     def __init__(self) -> None:
         self.now = 0.0
         self.headers: dict[str, str] = {}
-        self.got: list[tuple[dict[str, str], dict[str, Any]]] = []
+        self.received: list[tuple[dict[str, str], dict[str, Any]]] = []
         self.status = 201
         self.key = ec.generate_private_key(ec.SECP256R1())
         service = self
@@ -90,7 +90,7 @@ class PushService:
                 status = service.refusal(self.headers, body) or service.status
                 if status == 201:
                     payload = json.loads(decrypted(body, service.key, AUTH))
-                    service.got.append(({name.lower(): value for name, value in self.headers.items()}, payload))
+                    service.received.append(({name.lower(): value for name, value in self.headers.items()}, payload))
                 self.send_response(status)
                 for name, value in {"content-length": "0", **service.headers}.items():
                     self.send_header(name, value)
@@ -127,9 +127,9 @@ class PushService:
 
 @pytest.fixture
 def service(desk: Any) -> Iterator[PushService]:
-    with closing(PushService()) as made:
-        made.now = desk.clock[0].timestamp()
-        yield made
+    with closing(PushService()) as service:
+        service.now = desk.clock[0].timestamp()
+        yield service
 
 
 def test_example_of_rfc_8291_is_decrypted() -> None:
@@ -144,8 +144,8 @@ def test_example_of_rfc_8291_is_decrypted() -> None:
 
 @pytest.fixture
 def work(desk: Any) -> Work:
-    own = own_fields(desk.accounts, Sources())
-    return replace(desk.work, setting=replace(desk.work.setting, own=lambda: {**own(), "contact": "mailto:desk@portal.example"}))
+    fields = own_fields(desk.accounts, Sources())
+    return replace(desk.work, setting=replace(desk.work.setting, own=lambda: {**fields(), "contact": "mailto:desk@portal.example"}))
 
 
 def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: PushService) -> None:
@@ -153,7 +153,7 @@ def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: Pu
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     assert step(work).sent == 1
-    [(headers, payload)] = service.got
+    [(headers, payload)] = service.received
     assert "云岭峡谷观景桥今日开放" in payload["body"]
     assert payload["url"].startswith("https://portal.example/story/")
     assert (headers["content-encoding"], headers["ttl"]) == ("aes128gcm", "86400")
@@ -171,51 +171,51 @@ def test_long_message_fits(desk: Any, work: Work, service: PushService) -> None:
         desk.write(f"第{number}条" + "很长的标题" * 22)
     desk.pass_time(minutes=1)
     assert step(work).sent == 1
-    assert len(service.got) == 1
+    assert len(service.received) == 1
 
 
 @pytest.mark.parametrize("status", [404, 410])
 def test_expired_subscription_is_removed(desk: Any, work: Work, service: PushService, status: int) -> None:
-    made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
+    alert = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     service.status = status
     assert step(work).failed == 1
-    found = desk.accounts.alerts.alert(made.id)
-    assert (found.enabled, found.fields, found.per_hour) == (False, {}, made.per_hour)
-    assert "subscribe it again" in desk.accounts.alerts.messages(made.id)[0].reason
-    again = replace(made, id="b")
-    desk.accounts.alerts.add(again)
+    found = desk.accounts.alerts.alert(alert.id)
+    assert (found.enabled, found.fields, found.per_hour) == (False, {}, alert.per_hour)
+    assert "subscribe it again" in desk.accounts.alerts.messages(alert.id)[0].reason
+    second = replace(alert, id="b")
+    desk.accounts.alerts.add(second)
     with pytest.raises(Gone):
-        send_test(work, again)
+        send_test(work, second)
     assert desk.accounts.alerts.alert("b").fields == {}
 
 
 @pytest.mark.parametrize("status", [400, 403, 413])
 def test_refused_message_fails_and_alert_stays(desk: Any, work: Work, service: PushService, status: int) -> None:
-    made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
+    alert = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     service.status = status
     assert step(work).failed == 1
-    assert desk.accounts.alerts.alert(made.id).enabled
-    assert str(status) in desk.accounts.alerts.messages(made.id)[0].reason
+    assert desk.accounts.alerts.alert(alert.id).enabled
+    assert str(status) in desk.accounts.alerts.messages(alert.id)[0].reason
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_busy_push_service_is_retried_after_its_delay(desk: Any, work: Work, service: PushService, status: int) -> None:
-    made = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
+    alert = desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     service.status, service.headers = status, {"retry-after": "3600"}
     assert step(work).put_off == 1
     service.status = 201
     desk.pass_time(minutes=50)
-    assert (step(work).sent, service.got) == (0, [])
+    assert (step(work).sent, service.received) == (0, [])
     desk.pass_time(minutes=11)
     service.now = desk.clock[0].timestamp()
-    assert (step(work).sent, len(service.got)) == (1, 1)
-    assert desk.accounts.alerts.alert(made.id).enabled
+    assert (step(work).sent, len(service.received)) == (1, 1)
+    assert desk.accounts.alerts.alert(alert.id).enabled
 
 
 def test_signature_is_valid_for_one_push_service(desk: Any, work: Work, service: PushService) -> None:
@@ -227,17 +227,17 @@ def test_signature_is_valid_for_one_push_service(desk: Any, work: Work, service:
 
 
 def test_alert_without_subscription_is_disabled(desk: Any, work: Work, service: PushService) -> None:
-    lost = desk.alert("push", {})
+    unsubscribed = desk.alert("push", {})
     broken = desk.alert("push", {"subscription": service.subscription.replace('"p256dh": "B', '"p256dh": "A')})
     desk.alert("push", SERVICES["push"].checked({"subscription": service.subscription}))
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     tally = step(work)
-    assert (tally.sent, tally.failed, len(service.got)) == (1, 2, 1)
-    assert not desk.accounts.alerts.alert(lost.id).enabled
+    assert (tally.sent, tally.failed, len(service.received)) == (1, 2, 1)
+    assert not desk.accounts.alerts.alert(unsubscribed.id).enabled
     assert "subscribe the browser again" in desk.accounts.alerts.messages(broken.id)[0].reason
     with pytest.raises(Gone):
-        send_test(work, lost)
+        send_test(work, unsubscribed)
 
 
 def test_alert_without_receiver_is_not_resumed(desk: Any) -> None:
@@ -253,9 +253,9 @@ def test_contact_is_the_bare_mail_address(desk: Any, sender: str, contact: str) 
 
 
 def test_key_is_created_once(desk: Any) -> None:
-    own = own_fields(desk.accounts, Sources())
-    assert own()["key"] == own()["key"] == own_fields(desk.accounts, Sources())()["key"]
-    assert len(raw(public_key(own()["key"]))) == 65
+    fields = own_fields(desk.accounts, Sources())
+    assert fields()["key"] == fields()["key"] == own_fields(desk.accounts, Sources())()["key"]
+    assert len(raw(public_key(fields()["key"]))) == 65
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ def test_invalid_subscription_is_refused(given: str) -> None:
 
 
 def test_point_off_the_curve_is_refused(service: PushService) -> None:
-    off = json.loads(service.subscription)
-    off["keys"]["p256dh"] = text(b"\x04" + b"\x01" * 64)
+    forged = json.loads(service.subscription)
+    forged["keys"]["p256dh"] = text(b"\x04" + b"\x01" * 64)
     with pytest.raises(BadField):
-        SERVICES["push"].checked({"subscription": json.dumps(off)})
+        SERVICES["push"].checked({"subscription": json.dumps(forged)})
 
 
 def test_missing_extra_is_named(service: PushService, monkeypatch: pytest.MonkeyPatch) -> None:

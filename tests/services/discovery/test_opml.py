@@ -76,13 +76,13 @@ def test_miniflux() -> None:
 
 def test_feed_in_several_folders_is_listed_once() -> None:
     found = read(FEEDLY.encode())
-    assert [(one.title, one.folder) for one in found.feeds] == [("南灣日報", "News")]
+    assert [(feed.title, feed.folder) for feed in found.feeds] == [("南灣日報", "News")]
     assert found.repeated == 1
 
 
 def test_nested_folders_upper_case_attributes_and_invalid_entries() -> None:
     found = read(NESTED.encode())
-    assert [(one.url, one.folder) for one in found.feeds] == [
+    assert [(feed.url, feed.folder) for feed in found.feeds] == [
         ("https://a.example/1", "二级"),
         ("https://a.example/2", "一级"),
         ("https://a.example/3", "Linux"),
@@ -94,7 +94,7 @@ def test_relative_urls_need_base_url() -> None:
     body = b"<opml><body><outline xmlUrl='/feed.xml' htmlUrl='/'/><outline xmlUrl='feed.xml'/></body></opml>"
     assert (read(body).feeds, read(body).skipped) == ((), 2)
     found = read(body, base="https://a.example/lists/all.opml")
-    assert [(one.url, one.home) for one in found.feeds] == [
+    assert [(feed.url, feed.home) for feed in found.feeds] == [
         ("https://a.example/feed.xml", "https://a.example/"),
         ("https://a.example/lists/feed.xml", None),
     ]
@@ -108,7 +108,7 @@ def test_encodings(encoding: str) -> None:
 
 def test_broken_xml_is_recovered() -> None:
     broken = '<opml><body><outline text="A & B" xmlUrl="https://a.example/?x=1&y=2"><outline text="C" xmlUrl="https://c.example/"/></body>'
-    assert [one.url for one in read(broken.encode()).feeds] == ["https://a.example/?x=1&y=2", "https://c.example/"]
+    assert [feed.url for feed in read(broken.encode()).feeds] == ["https://a.example/?x=1&y=2", "https://c.example/"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_round_trip() -> None:
     text = write("门户 1 <x>", feeds, NOW)
     found = read(text.encode())
     assert found.title == "门户 1 <x>"
-    assert [one.url for one in found.feeds] == [one.url for one in feeds]
-    assert [one.folder for one in found.feeds] == ["科技 & 财经", "科技 & 财经", None]
-    assert [one.title for one in found.feeds] == ['引号 " & <b>', "B", "https://c.example/feed"]
+    assert [feed.url for feed in found.feeds] == [feed.url for feed in feeds]
+    assert [feed.folder for feed in found.feeds] == ["科技 & 财经", "科技 & 财经", None]
+    assert [feed.title for feed in found.feeds] == ['引号 " & <b>', "B", "https://c.example/feed"]
     assert read(write("门户 1 <x>", found.feeds, NOW).encode()).feeds == found.feeds

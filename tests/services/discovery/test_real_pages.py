@@ -44,18 +44,18 @@ def web(data: Path) -> dict[str, list[object]]:
 
 
 def test_feed_of_every_front_page_is_found(fetch: Callable[[str], Page], web: dict[str, list[str]]) -> None:
-    lost = [url for url in web["hubs"][::3] if find(url, fetch)[0][0].kind != "feeds"]
-    assert lost == []
+    missed = [url for url in web["hubs"][::3] if find(url, fetch)[0][0].kind != "feeds"]
+    assert missed == []
 
 
 def test_article_page_yields_source_of_its_site(fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
     articles = [article["url"] for article in web["articles"]][::10]
-    lost = [url for url in articles if urlsplit(find(url, fetch)[0][0].address).hostname != urlsplit(url).hostname]
-    assert lost == []
+    missed = [url for url in articles if urlsplit(find(url, fetch)[0][0].address).hostname != urlsplit(url).hostname]
+    assert missed == []
 
 
 def test_links_proposed_as_articles_are_articles(data: Path) -> None:
-    proposed = right = 0
+    proposed = articles = 0
     for path in sorted((data / "hub").glob("*.json")):
         gold = json.loads(path.read_text("utf-8"))
         page = Page(gold["base"], gzip.decompress(path.with_suffix(".html.gz").read_bytes()), NOW)
@@ -63,9 +63,9 @@ def test_links_proposed_as_articles_are_articles(data: Path) -> None:
         kinds = {link["url"].partition("#")[0]: link["kind"] for link in gold["links"]}
         found_kinds = [kinds.get(link.url.partition("#")[0]) for link in found.links] if found else []
         proposed += len(found_kinds)
-        right += sum(kind in ("article", "gallery") for kind in found_kinds)
+        articles += sum(kind in ("article", "gallery") for kind in found_kinds)
     assert proposed > 500
-    assert right / proposed >= LINKS
+    assert articles / proposed >= LINKS
 
 
 def test_feeds_are_recognised(data: Path, fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:

@@ -30,10 +30,10 @@ class Web:
 
     def __init__(self, **pages: str) -> None:
         self.pages: dict[str, str] = {}
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def __call__(self, url: str) -> Page:
-        self.asked.append(url)
+        self.requested.append(url)
         if url.endswith("/hangs"):
             raise FetchFailed(url, "timeout")
         body = self.pages.get(url) or self.pages.get(url.removeprefix(SITE))
@@ -77,7 +77,7 @@ def web() -> Web:
 
 
 def kinds(found: list[Proposal]) -> list[str]:
-    return [one.family for one in found]
+    return [proposal.family for proposal in found]
 
 
 def test_feed_url_costs_one_request(web: Web) -> None:
@@ -87,15 +87,15 @@ def test_feed_url_costs_one_request(web: Web) -> None:
     assert found.newest == NOW - timedelta(days=0.1)
     assert found.per_day == pytest.approx(4.0)
     assert found.links[0].title == "第0条：港口新航线今晨正式开通运营"
-    assert web.asked == [f"{SITE}/x"]
+    assert web.requested == [f"{SITE}/x"]
 
 
 def test_first_good_declared_feed_ends_the_search(web: Web) -> None:
     web.pages |= {"/": html(declared("/comments/feed", "/news.xml", "/other.xml")), "/news.xml": rss()}
     web.pages["/comments/feed"] = rss(title="评论").replace("/a/", "/comment/")
     found, _ = find(f"{SITE}/", web)
-    assert [one.values["url"] for one in found] == [f"{SITE}/news.xml", f"{SITE}/comments/feed"]
-    assert web.asked == [f"{SITE}/", f"{SITE}/comments/feed", f"{SITE}/news.xml"]
+    assert [proposal.values["url"] for proposal in found] == [f"{SITE}/news.xml", f"{SITE}/comments/feed"]
+    assert web.requested == [f"{SITE}/", f"{SITE}/comments/feed", f"{SITE}/news.xml"]
 
 
 @pytest.mark.parametrize("words", ["RSS", "订阅", "RSS订阅", "Atom"])
@@ -133,7 +133,7 @@ def test_robots_txt_sitemaps_prefer_news_and_newest_child(web: Web) -> None:
     }
     (found,), _ = find(f"{SITE}/", web, lambda url: robots)
     assert (found.kind, found.values["url"], found.entries) == ("sitemaps", f"{SITE}/index-news.xml", 8)
-    assert web.asked[-2:] == [f"{SITE}/index-news.xml", f"{SITE}/new.xml"]
+    assert web.requested[-2:] == [f"{SITE}/index-news.xml", f"{SITE}/new.xml"]
 
 
 def test_robots_txt_is_read_after_redirect(web: Web) -> None:
@@ -144,10 +144,10 @@ def test_robots_txt_is_read_after_redirect(web: Web) -> None:
         requested.append(url)
         return b"Sitemap: /map.xml"
 
-    def moved(url: str) -> Page:
+    def redirect(url: str) -> Page:
         return web(f"{SITE}/" if url == "https://old.example/" else url)
 
-    (found,), _ = find("https://old.example/", moved, robots)
+    (found,), _ = find("https://old.example/", redirect, robots)
     assert found.address == f"{SITE}/map.xml"
     assert requested == [f"{SITE}/"]
 
@@ -160,7 +160,7 @@ def test_sitemaps_are_skipped_without_robots_txt(web: Web) -> None:
 
     with pytest.raises(NoSource):
         find(f"{SITE}/", web, robots)
-    assert f"{SITE}/sitemap.xml" not in web.asked
+    assert f"{SITE}/sitemap.xml" not in web.requested
 
 
 def test_sitemap_index_is_followed(web: Web) -> None:
@@ -202,11 +202,11 @@ def test_find_everything_ranks_all_kinds_within_request_limit(web: Web) -> None:
     assert kinds(found)[0] == "feed"
     assert found[0].values["url"] == f"{SITE}/news.xml"
     assert {"feed", "sitemap", "region"} == set(kinds(found))
-    assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel in the navigation"
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    old = next(one for one in found if one.address.endswith("/old.xml"))
+    assert any(proposal.values.get("prefix") == f"{SITE}/sport/" for proposal in found), "a channel in the navigation"
+    assert [proposal.score for proposal in found] == sorted((proposal.score for proposal in found), reverse=True)
+    old = next(proposal for proposal in found if proposal.address.endswith("/old.xml"))
     assert Message("found.stale", days=400) in old.why
-    assert len(web.asked) == len(set(web.asked)) <= MAX_REQUESTS
+    assert len(web.requested) == len(set(web.requested)) <= MAX_REQUESTS
 
 
 def test_source_with_same_links_as_better_one_is_left_out(web: Web) -> None:
@@ -217,7 +217,7 @@ def test_source_with_same_links_as_better_one_is_left_out(web: Web) -> None:
         "/c.xml": rss(number=20),
     }
     found, notes = find(f"{SITE}/", web, everything=True)
-    assert [one.address for one in found] == [f"{SITE}/c.xml"]
+    assert [proposal.address for proposal in found] == [f"{SITE}/c.xml"]
     assert sum(note.code == "look.repeats" for note in notes) == 2
 
 

@@ -42,7 +42,7 @@ def test_known_sources_platforms_and_own_site_are_not_suggested() -> None:
         "http://10.0.0.1/5",
     )
     counting.take(article("https://www.own.example/1", refs(*links, "https://news.qq.com/6")))
-    assert [one.site for one in counting.suggestions()] == ["qq.com"]
+    assert [suggestion.site for suggestion in counting.suggestions()] == ["qq.com"]
 
 
 def test_site_of_stored_articles_is_not_suggested() -> None:
@@ -93,6 +93,6 @@ def test_rarest_sites_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
             counting.take(article(f"https://own.example/{n}/{time}", refs(f"https://site{n}.example/")))
     counting.take(article("https://own.example/x", refs("https://new.example/")))
     assert len(counting._sites) == 19
-    left = {one.site for one in counting.suggestions()}
+    left = {suggestion.site for suggestion in counting.suggestions()}
     assert "new.example" in left
     assert not {"site0.example", "site1.example"} & left

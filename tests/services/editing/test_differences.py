@@ -14,26 +14,26 @@ TEXTS = st.text(alphabet="河湾大桥今日通车 ab\n，。", max_size=60)
 
 def one_side(lines: list[DiffLine], kind: str) -> str:
     """Return one version of the text: common pieces and those of this side only."""
-    sides = ("".join(piece.text for piece in line if piece.kind in ("same", kind)) for line in lines)
+    sides = ("".join(part.text for part in line if part.kind in ("same", kind)) for line in lines)
     return "\n".join(side for side in sides if side)
 
 
 def test_changed_words_are_marked() -> None:
     (first, second) = difference("河湾大桥今日通车。\n记者报道", "河湾大桥昨天通车。\n记者报道")
-    assert [(piece.kind, piece.text) for piece in first] == [
+    assert [(part.kind, part.text) for part in first] == [
         ("same", "河湾大桥"), ("gone", "今日"), ("new", "昨天"), ("same", "通车。"),
     ]  # fmt: skip
-    assert [piece.kind for piece in second] == ["same"]
+    assert [part.kind for part in second] == ["same"]
 
 
 def test_dissimilar_paragraphs_are_replaced_completely() -> None:
     found = difference("渡轮今晨开航，海面平静。", "股市大跌，投资者纷纷离场观望。")
-    assert [[piece.kind for piece in line] for line in found] == [["gone"], ["new"]]
+    assert [[part.kind for part in line] for line in found] == [["gone"], ["new"]]
 
 
 def test_inserted_paragraph_is_new() -> None:
     found = difference("甲段\n乙段", "甲段\n插入的一段\n乙段")
-    assert [[piece.kind for piece in line] for line in found] == [["same"], ["new"], ["same"]]
+    assert [[part.kind for part in line] for line in found] == [["same"], ["new"], ["same"]]
 
 
 @given(TEXTS, TEXTS)
@@ -65,4 +65,4 @@ def test_difference_of_headlines(old: str, new: str) -> None:
 def test_expensive_comparison_is_by_paragraph(old: str, new: str) -> None:
     found = difference(old, new)
     assert {len(line) for line in found} == {1}, "no paragraph is compared by words"
-    assert {piece.kind for line in found for piece in line} - {"same"} == {"gone", "new"}
+    assert {part.kind for line in found for part in line} - {"same"} == {"gone", "new"}

@@ -27,7 +27,7 @@ def test_stories_are_placed_with_deciding_words(store: Store) -> None:
     fire, catch, trial = fill(store)
     assert EventFollower().follow(store) == store.last_seq()
     found = store.events.of([fire, catch, trial])
-    assert {one.story_id: one.event_id for one in found.values()} == {fire: fire, catch: catch, trial: fire}
+    assert {member.story_id: member.event_id for member in found.values()} == {fire: fire, catch: catch, trial: fire}
     assert {"灯笼", "作坊"} & set(found[trial].words)
     event = store.events.event(fire)
     assert event is not None
@@ -57,7 +57,7 @@ def test_boilerplate_sentences_do_not_join_stories(store: Store, anew: bool) -> 
         if day > 1:
             follower = EventFollower() if anew else follower
             follower.follow(store)
-    assert len({one.event_id for one in store.events.of(ids).values()}) == len(ids)
+    assert len({member.event_id for member in store.events.of(ids).values()}) == len(ids)
 
 
 def test_two_followers_do_not_interfere(store: Store) -> None:
@@ -85,7 +85,7 @@ def test_event_joined_during_placement_stays_joined(store: Store, monkeypatch: p
 
     monkeypatch.setattr(Events, "place", late)
     follower.follow(store)
-    assert {one.event_id for one in store.events.of([fire, catch, trial]).values()} == {catch}
+    assert {member.event_id for member in store.events.of([fire, catch, trial]).values()} == {catch}
     assert (store.events.event(fire), store.events.joined(fire)) == (None, catch)
 
 
@@ -130,16 +130,16 @@ def test_rebuild_gives_the_same_events(store: Store) -> None:
     fill(store)
     EventFollower().follow(store)
     before = [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events]
-    seen: list[tuple[int, int]] = []
-    assert rebuild(store, lambda done, total: seen.append((done, total))) == store.last_seq()
+    progress: list[tuple[int, int]] = []
+    assert rebuild(store, lambda done, total: progress.append((done, total))) == store.last_seq()
     assert [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events] == before
-    assert seen[-1] == (store.last_seq(), store.last_seq())
+    assert progress[-1] == (store.last_seq(), store.last_seq())
 
 
 def test_event_state_round_trip() -> None:
     clusters = EventClusters()
     clusters.add(story_of("1", "老城灯笼作坊起火", FIRE, NOW))
     state = clusters.state("1")
-    back = state_of("1", vector_of(state).encode())
-    assert (back.stories, back.places, back.titles) == (state.stories, state.places, state.titles)
-    assert back.terms == pytest.approx(state.terms, abs=1e-4)
+    restored = state_of("1", vector_of(state).encode())
+    assert (restored.stories, restored.places, restored.titles) == (state.stories, state.places, state.titles)
+    assert restored.terms == pytest.approx(state.terms, abs=1e-4)

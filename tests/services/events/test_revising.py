@@ -26,8 +26,8 @@ def place(store: Store, **events: list[str]) -> None:
     vectors = {
         id: vector_over(id, store.articles([story.head.id for story in store.listed(stories).values()])) for id, stories in events.items()
     }
-    placed = [Assignment(story, id, 1.0) for id, stories in events.items() for story in stories]
-    assert store.events.place(placed, vectors, after=store.events.position(), upto=store.last_seq())
+    assignments = [Assignment(story, id, 1.0) for id, stories in events.items() for story in stories]
+    assert store.events.place(assignments, vectors, after=store.events.position(), upto=store.last_seq())
 
 
 def run_revision(store: Store, **options: int) -> Revision:
@@ -52,9 +52,9 @@ def test_unrelated_story_is_split_off_in_one_pass(store: Store, mixed: tuple[str
     found = store.events.of(mixed)
     assert found[fire].event_id == found[trial].event_id == "fire"
     assert found[catch].event_id != "fire"
-    assert {one.by for one in found.values()} == {None}
-    again = run_revision(store)
-    assert (again.parted, again.joined) == (0, 0)
+    assert {member.by for member in found.values()} == {None}
+    repeated = run_revision(store)
+    assert (repeated.parted, repeated.joined) == (0, 0)
     assert run_revision(store) == Revision()
 
 
@@ -78,7 +78,7 @@ def test_edits_by_editors_are_kept(store: Store, mixed: tuple[str, str, str]) ->
     editing.undo(store, number, by="林", now=NOW)
     new, _ = editing.split(store, "fire", [trial], by="林", now=NOW)  # the stories left together were seen by the editor, too
     run_revision(store)
-    assert {id: one.event_id for id, one in store.events.of(mixed).items()} == dict.fromkeys(mixed, "fire") | {trial: new}
+    assert {id: member.event_id for id, member in store.events.of(mixed).items()} == dict.fromkeys(mixed, "fire") | {trial: new}
     assert (editing.join(store, "fire", new, by="林", now=NOW), run_revision(store).parted)[1] == 0
 
 
@@ -88,7 +88,7 @@ def test_undone_split_is_not_repeated(store: Store, mixed: tuple[str, str, str])
     assert (edit.kind, edit.by) == ("split", "")
     editing.undo(store, edit.number, by="林", now=NOW)
     assert run_revision(store).parted == 0
-    assert {one.event_id for one in store.events.of(mixed).values()} == {"fire"}
+    assert {member.event_id for member in store.events.of(mixed).values()} == {"fire"}
 
 
 def test_event_changed_during_the_pass_is_left_for_the_next(

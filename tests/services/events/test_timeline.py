@@ -55,21 +55,21 @@ def test_view_lists_days_sites_and_stories() -> None:
     stories = []
     for number, text in enumerate(texts):
         moment = NOW + timedelta(days=number)
-        made = article(f"a{number}", title=f"标题{number}", text=text * 3, published=moment, site=f"site{number}")
-        stories.append(store.add(made, now=moment).story_id)
+        item = article(f"a{number}", title=f"标题{number}", text=text * 3, published=moment, site=f"site{number}")
+        stories.append(store.add(item, now=moment).story_id)
     store.events.place([Assignment(id, "e", 1.0) for id in stories], {"e": "[]"}, after=0, upto=store.last_seq())
     event = store.events.event("e")
     assert event is not None
-    seen = view(store, event, UTC)
-    assert [(point.day, point.dated) for point in seen.points] == [
+    timeline = view(store, event, UTC)
+    assert [(point.day, point.dated) for point in timeline.points] == [
         (date(2026, 2, 27), True), (date(2026, 2, 28), True), ((NOW + timedelta(days=2)).date(), False),
     ]  # fmt: skip
-    assert [(one.site, one.articles) for one in seen.tellers] == [("site0", 1), ("site1", 1), ("site2", 1)]
-    assert [story.id for story in seen.stories] == stories
-    near = neighbourhood(store, stories[1])
-    assert near is not None
-    assert near.before is not None
-    assert near.after is not None
-    assert (near.before.id, near.after.id) == (stories[0], stories[2])
-    alone = store.add(article("z", text="别的事" * 30), now=NOW).story_id
-    assert neighbourhood(store, alone) is None
+    assert [(teller.site, teller.articles) for teller in timeline.tellers] == [("site0", 1), ("site1", 1), ("site2", 1)]
+    assert [story.id for story in timeline.stories] == stories
+    neighbours = neighbourhood(store, stories[1])
+    assert neighbours is not None
+    assert neighbours.before is not None
+    assert neighbours.after is not None
+    assert (neighbours.before.id, neighbours.after.id) == (stories[0], stories[2])
+    single = store.add(article("z", text="别的事" * 30), now=NOW).story_id
+    assert neighbourhood(store, single) is None

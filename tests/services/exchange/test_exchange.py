@@ -46,11 +46,11 @@ def article(name: str, **changes: Any) -> Article:
 def fill(store: Store) -> None:
     marks = (TopicMark("旅游 线路", "model 3", 0.5),)
     pictures = (Image("https://h.example/i.jpg", NASTY, 3, 4, "png"),)
-    odd = article("odd", title=NASTY, text=NASTY * 3, html=f"<p>{NASTY}</p>", author="=SUM(A1)", published=NOW - HOUR, images=pictures)
-    odd = replace(
-        odd, keywords=("桥,", "a b"), topics=("旅游 线路",), topic_marks=marks, category="文化", category_by="lexicon", site="@站"
+    unusual = article("odd", title=NASTY, text=NASTY * 3, html=f"<p>{NASTY}</p>", author="=SUM(A1)", published=NOW - HOUR, images=pictures)
+    unusual = replace(
+        unusual, keywords=("桥,", "a b"), topics=("旅游 线路",), topic_marks=marks, category="文化", category_by="lexicon", site="@站"
     )
-    store.add(odd, now=NOW)
+    store.add(unusual, now=NOW)
     store.add(
         article("plain", published=datetime(1, 1, 1, tzinfo=UTC), category_score=0.25, category="x", language="zh-Hant"), now=NOW + HOUR
     )
@@ -69,7 +69,7 @@ def fill(store: Store) -> None:
 def stored_rows(uri: str) -> dict[str, dict[str, Any]]:
     """Return the rows that an import should restore, by id."""
     with closing(open_store(uri, create=False)) as store:
-        rows = [whole(one, store) for one in store.all_articles()]
+        rows = [whole(article, store) for article in store.all_articles()]
     for row in rows:
         for post in row.get("posts", ()):
             del post["first_seen"]
@@ -163,8 +163,8 @@ def test_reposts_are_folded_on_import(empty: str) -> None:
 
 
 def test_invalid_lines_are_reported_and_skipped(empty: str) -> None:
-    good = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
-    bad = [
+    valid = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
+    invalid = [
         "{",
         "[]",
         '{"url": "u"}',
@@ -172,10 +172,10 @@ def test_invalid_lines_are_reported_and_skipped(empty: str) -> None:
         '{"url":"https://u.example/","title":1,"text":""}',
         '{"url":"https://u.example/","title":"t","text":"t","published":"x"}',
     ]
-    Path("x.jsonl").write_bytes(b"\xef\xbb\xbf" + "\n".join([good, *bad, "", good.replace("/1", "/2")]).encode() + b"\n\xff\n")
-    done = run("import", "x.jsonl", "--json")
-    assert done.exit_code == 0
-    *fates, counts = map(json.loads, done.stdout.splitlines())
+    Path("x.jsonl").write_bytes(b"\xef\xbb\xbf" + "\n".join([valid, *invalid, "", valid.replace("/1", "/2")]).encode() + b"\n\xff\n")
+    result = run("import", "x.jsonl", "--json")
+    assert result.exit_code == 0
+    *fates, counts = map(json.loads, result.stdout.splitlines())
     assert counts == {"stored": 2, "failed": 7}
     assert [fate["line"] for fate in fates if fate["outcome"] == "failed"] == [2, 3, 4, 5, 6, 7, 10]
     assert all(fate["error"] for fate in fates if fate["outcome"] == "failed")
@@ -186,16 +186,16 @@ def test_unreadable_files_are_reported_and_skipped(empty: str) -> None:
     Path("good.jsonl").write_text(json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"}), "utf-8")
     for name in ("x.csv", "x.parquet", "x.warc"):
         Path(name).write_bytes(b"nothing of the kind, but some bytes of it\n" * 3)
-    done = run("import", "none.jsonl", "x.csv", "x.parquet", "x.warc", "good.jsonl")
-    assert done.exit_code == 1
-    assert "1 stored" in done.stdout
-    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["none.jsonl", "x.csv", "x.parquet", "x.warc"]
+    result = run("import", "none.jsonl", "x.csv", "x.parquet", "x.warc", "good.jsonl")
+    assert result.exit_code == 1
+    assert "1 stored" in result.stdout
+    assert [line.partition(":")[0] for line in result.stderr.splitlines()] == ["none.jsonl", "x.csv", "x.parquet", "x.warc"]
 
 
 def test_format_of_standard_input_and_unknown_endings(empty: str) -> None:
     row = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
-    done = CliRunner().invoke(app, ["import", "-", "--format", "jsonl"], input=row, catch_exceptions=False)
-    assert done.stdout == "1 stored\n"
+    result = CliRunner().invoke(app, ["import", "-", "--format", "jsonl"], input=row, catch_exceptions=False)
+    assert result.stdout == "1 stored\n"
     assert run("import", "articles.txt").exit_code == 2
 
 
@@ -245,7 +245,7 @@ def test_older_row_in_the_same_file_does_not_win(empty: str) -> None:
     ]
     Path("x.jsonl").write_text("\n".join(map(json.dumps, states)), "utf-8")
     assert json.loads(run("import", "x.jsonl", "--json").stdout.splitlines()[-1]) == {"stored": 1, "older": 1, "revised": 1}
-    assert [one["text"] for one in stored_rows(empty).values()] == ["3 号"]
+    assert [row["text"] for row in stored_rows(empty).values()] == ["3 号"]
 
 
 def test_foreign_parquet_is_read_or_refused(tmp_path: Path) -> None:
@@ -264,9 +264,9 @@ def test_foreign_parquet_is_read_or_refused(tmp_path: Path) -> None:
 
 def test_parquet_is_read_from_a_pipe(filled: Path, tmp_path: Path) -> None:
     run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
-    with subprocess.Popen(["cat", tmp_path / "x.parquet"], stdout=subprocess.PIPE) as shown:
-        assert shown.stdout is not None
-        assert len(list(read_parquet(shown.stdout))) == 5
+    with subprocess.Popen(["cat", tmp_path / "x.parquet"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert len(list(read_parquet(process.stdout))) == 5
 
 
 def test_fetch_time_is_never_in_the_future() -> None:
@@ -294,4 +294,4 @@ def test_parquet_columns_have_types(filled: Path, tmp_path: Path) -> None:
 
 def test_plain_omits_missing_values(filled: Path) -> None:
     with closing(open_store(f"sqlite:///{filled.parent}/news.db")) as store:
-        assert all("author" not in plain(one) for one in store.all_articles() if one.author is None)
+        assert all("author" not in plain(article) for article in store.all_articles() if article.author is None)

@@ -109,8 +109,8 @@ def test_foreign_archive_is_extracted(tmp_path: Path) -> None:
             ("https://qinghe.example/2", 404, body),
         ):
             writer.write(archive.Exchange(url, status, HEADERS, content, when=NOW))
-    done = CliRunner().invoke(app, ["import", str(path), "--store", f"sqlite:///{tmp_path}/new.db", "--sources", str(sources), "--json"])
-    *fates, counts = map(json.loads, done.stdout.splitlines())
+    result = CliRunner().invoke(app, ["import", str(path), "--store", f"sqlite:///{tmp_path}/new.db", "--sources", str(sources), "--json"])
+    *fates, counts = map(json.loads, result.stdout.splitlines())
     assert counts == {"stored": 1, "failed": 1}
     assert "no article found" in fates[1]["error"]
     with closing(open_store(f"sqlite:///{tmp_path}/new.db")) as store:

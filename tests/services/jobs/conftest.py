@@ -28,11 +28,11 @@ PATIENCE = 600.0
 USER, PASSWORD = "crawler", "a long-enough secret"
 
 
-def until(reached: Callable[[], Any], what: str = "it", every: float = 0.1) -> Any:
+def until(reached: Callable[[], Any], event: str = "it", every: float = 0.1) -> Any:
     """Return the first true result of ``reached``."""
     deadline = time.monotonic() + PATIENCE
     while not (found := reached()):
-        assert time.monotonic() < deadline, f"{what} never came about"
+        assert time.monotonic() < deadline, f"{event} never came about"
         time.sleep(every)
     return found
 
@@ -115,7 +115,7 @@ def sources(web: MadeUpWeb, tmp_path: Path) -> Path:
     web.reset()
     file = web.sources(tmp_path / "我的 门户" / "sources.yaml")
     values = yaml.safe_load(file.read_text("utf-8"))
-    selected = {key: [source for source in values[key] if source["name"].startswith(SITES)] for key in ("feeds", "regions")}
+    selected = {key: [entry for entry in values[key] if entry["name"].startswith(SITES)] for key in ("feeds", "regions")}
     selected |= {key: [] for key in ("forums", "galleries", "sitemaps") if key in values}
     selected["topics"] = [{**topic, "breadth": 1} for topic in values["topics"] if topic["name"] == "旅游"]
     file.write_text(yaml.safe_dump({**values, **selected}, allow_unicode=True), "utf-8")

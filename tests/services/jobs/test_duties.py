@@ -37,13 +37,13 @@ def file(tmp_path: Path) -> SourcesReloader:
     """Sources with a store that has a reader's view."""
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: []\n", "utf-8")
-    known = load(path)
-    store = open_store(known.store)
+    sources = load(path)
+    store = open_store(sources.store)
     link = Link("https://news.example/a", "feed:甲")
     added = store.add(Article(link.url, link, NOW, identity="news.example/a", title="题", text="文"), now=NOW)
     store.readers.record_view("林", added.id, [1], pictures=1, now=NOW)
     store.close()
-    return SourcesReloader(path, known, print)
+    return SourcesReloader(path, sources, print)
 
 
 def tonight(
@@ -96,10 +96,10 @@ def test_prune_is_due_each_night_before_the_fit(file: SourcesReloader, tmp_path:
     (request,) = tonight(file, NOW, [], pruned=False)
     assert (request.kind, request.words) == ("prune", ("prune", "--json"))
     assert not tonight(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it is still running"
-    done = Job("p", kind="prune", state="failed", started=NOW - HOUR)
-    assert not tonight(file, NOW, [done], pruned=False, learn=False), "a failed one counts for this night, too"
-    assert [one.kind for one in tonight(file, NOW, [done], pruned=False)] == ["fit"]
-    assert [one.kind for one in tonight(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
+    ended = Job("p", kind="prune", state="failed", started=NOW - HOUR)
+    assert not tonight(file, NOW, [ended], pruned=False, learn=False), "a failed one counts for this night, too"
+    assert [job.kind for job in tonight(file, NOW, [ended], pruned=False)] == ["fit"]
+    assert [job.kind for job in tonight(file, NOW + 8 * HOUR, [ended], pruned=False)] == ["prune"]
     path = tmp_path / "unread" / "sources.yaml"
     path.parent.mkdir()
     path.write_text("feeds: []\n", "utf-8")
@@ -115,10 +115,10 @@ def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) 
     (request,) = tonight(file, NOW)
     assert (request.kind, request.words) == ("revise", ("event", "revise", "--json"))
     assert not tonight(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
-    assert [one.kind for one in tonight(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
+    assert [job.kind for job in tonight(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
     store.events.move("revised", store.events.position("changed"))
     store.close()
-    assert [one.kind for one in tonight(file, NOW)] == ["fit"]
+    assert [job.kind for job in tonight(file, NOW)] == ["fit"]
 
 
 def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None:
@@ -133,7 +133,7 @@ def test_night_without_changed_events_is_finished(file: SourcesReloader) -> None
     EventFollower().follow(store)
     store.close()
     assert not look(NOW + HOUR), "changes during the day wait for the next night"
-    assert [one.kind for one in look(NOW + 8 * HOUR)] == ["revise"]
+    assert [job.kind for job in look(NOW + 8 * HOUR)] == ["revise"]
 
 
 def crawl_job(minutes: float, stored: int) -> Job:
@@ -148,11 +148,11 @@ def test_training_is_due_after_enough_new_articles_and_a_pause() -> None:
     assert (request.kind, request.words, request.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
     training = Job("t", kind="retrain", state="running", started=NOW + timedelta(minutes=3))
     assert not list(duty.requests([*jobs, training, crawl_job(4, 500)], NOW + 9 * HOUR)), "one is running"
-    done = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
-    assert not list(duty.requests([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
-    assert not list(duty.requests([*jobs, done], NOW + 9 * HOUR)), "earlier articles do not count again"
-    assert list(duty.requests([*jobs, done, crawl_job(4, 500)], NOW + timedelta(minutes=63)))
-    assert list(duty.requests([*jobs, done], NOW)), "a clock set back does not block training"
+    ended = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
+    assert not list(duty.requests([*jobs, ended, crawl_job(4, 500)], NOW + timedelta(minutes=62))), "the pause is not over"
+    assert not list(duty.requests([*jobs, ended], NOW + 9 * HOUR)), "earlier articles do not count again"
+    assert list(duty.requests([*jobs, ended, crawl_job(4, 500)], NOW + timedelta(minutes=63)))
+    assert list(duty.requests([*jobs, ended], NOW)), "a clock set back does not block training"
 
 
 def test_zero_turns_training_off() -> None:
@@ -187,8 +187,8 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
 
 
 def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
-    clock, events, away = Clock(), list[str](), [True]
-    duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: events.append(event), clock=clock)
+    clock, events, offline = Clock(), list[str](), [True]
+    duty = RepeatedCrawl(600, lambda: offline[0], lambda run: True, lambda event, facts: events.append(event), clock=clock)
     list(duty.requests([], NOW))
     duty.on_end(Job("a", state="done"), Run("r", NOW))
     assert events == ["offline"]
@@ -196,7 +196,7 @@ def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
     for _ in range(5):
         clock.now += duties.OFFLINE
         assert not list(duty.requests([], NOW))
-    away[0] = False
+    offline[0] = False
     clock.now += duties.OFFLINE
     assert [request.words[:2] for request in duty.requests([], NOW)] == [("crawl", "--once")]
     duty.on_end(Job("b", state="done"), Run("r", NOW))

@@ -48,41 +48,41 @@ def test_build_is_reproducible(egg: Path) -> None:
 
 def test_other_python_version_uses_the_source_files(tmp_path: Path) -> None:
     source = (PACKAGE / "errors.py").read_bytes()
-    for magic, taken in ((MAGIC_NUMBER, "errors.pyc"), (b"\0\0\r\n", "errors.py")):
-        with ZipFile(tmp_path / taken, "w") as archive:
+    for magic, file in ((MAGIC_NUMBER, "errors.pyc"), (b"\0\0\r\n", "errors.py")):
+        with ZipFile(tmp_path / file, "w") as archive:
             archive.writestr("errors.py", source)
             archive.writestr("errors.pyc", magic + compiled("errors.py", source)[len(magic) :])
-        loader = zipimporter(str(tmp_path / taken))
-        assert Path(loader.get_filename("errors")).name == taken
+        loader = zipimporter(str(tmp_path / file))
+        assert Path(loader.get_filename("errors")).name == file
         assert loader.get_code("errors").co_names == compile(source, "errors.py", "exec").co_names
 
 
 @pytest.mark.slow
 def test_egg_precedes_installed_package_and_reads_its_own_sources(egg: Path, tmp_path: Path) -> None:
-    asking = (
+    program = (
         f"import sys; sys.path.append({str(egg)!r}); import {ENTRY}; import newsportal, os; os.chdir({str(tmp_path)!r});"
         "from newsportal.sources.loading import packaged; print(newsportal.__file__); print(packaged({}).feeds[0].name);"
         "from newsportal.store import open_store; open_store('sqlite:///here.db').close()"
     )
     environment = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, encoding="utf-8", check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"{egg}/newsportal/__init__.pyc", "只在蛋里"]
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8", check=False, env=environment)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == [f"{egg}/newsportal/__init__.pyc", "只在蛋里"]
     assert (tmp_path / "here.db").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not find_chromium(), reason="needs Chromium: apt-get install chromium")
 def test_browser_starts_from_the_egg(egg: Path) -> None:
-    asking = (
+    program = (
         "from newsportal.net.rendering import standalone; from newsportal.net.rendering.chromium import Setup;"
         "from newsportal.net.rendering.exchange import Limits; print(standalone.__file__, standalone.tried(Setup(Limits())))"
     )
     environment = {**os.environ, "PYTHONPATH": str(egg)}
-    command = [sys.executable, "-c", asking]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=egg.parent)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(egg))
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=egg.parent)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith(str(egg))
 
 
 def test_sortable_versions_sort_correctly_in_scrapyd() -> None:
@@ -94,11 +94,11 @@ def test_sortable_versions_sort_correctly_in_scrapyd() -> None:
 def test_later_deployment_is_run_whoever_built_it(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = [datetime(2026, 3, 5, 8, 30, second, tzinfo=UTC) for second in (0, 9, 10, 11)]
 
-    def theirs(moment: datetime) -> str:
+    def scrapyd_version(moment: datetime) -> str:
         monkeypatch.setattr(time, "time", moment.timestamp)
         return str(_get_version({}, Namespace(version=None)))
 
-    names = [stamp(moments[0]), theirs(moments[1]), stamp(moments[2]), theirs(moments[3])]
+    names = [stamp(moments[0]), scrapyd_version(moments[1]), stamp(moments[2]), scrapyd_version(moments[3])]
     assert sorted_versions(reversed(names)) == sorted(names) == names
 
 

@@ -31,12 +31,12 @@ class JobBench:
 
     def __init__(self, folder: Path, **more: Any) -> None:
         self.records = Records(folder)
-        self.over = threading.Semaphore(0)
-        self.runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), on_end=self.over.release, **more)
+        self.finished = threading.Semaphore(0)
+        self.runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), on_end=self.finished.release, **more)
 
     def run(self, request: JobRequest) -> Job:
         self.runner.start("a", request)
-        assert self.over.acquire(timeout=600)
+        assert self.finished.acquire(timeout=600)
         job = self.runner.get("a")
         assert job is not None
         return job
@@ -68,7 +68,7 @@ def test_cancelled_crawl_ends_cleanly(bench: JobBench) -> None:
     while not bench.records.log_file("a").exists() or not bench.records.log_file("a").read_text():
         time.sleep(0.01)
     assert bench.runner.cancel("a")
-    assert bench.over.acquire(timeout=600)
+    assert bench.finished.acquire(timeout=600)
     job = bench.runner.get("a")
     assert job is not None
     assert (job.state, job.status) == ("cancelled", 0)
@@ -106,7 +106,7 @@ def test_job_of_killed_supervisor_is_found_running_and_later_lost(tmp_path: Path
     wait_while(lambda: alive(job.pid or 0, job.born))
     assert bench.runner.jobs()[0].state == "cancelled"
     bench.records.save(Job("b", kind="fit", pid=job.pid, born=job.born))
-    assert {one.id: one.state for one in bench.runner.jobs()} == {"a": "cancelled", "b": "lost"}
+    assert {job.id: job.state for job in bench.runner.jobs()} == {"a": "cancelled", "b": "lost"}
 
 
 def wait_while(true: Callable[[], bool]) -> None:

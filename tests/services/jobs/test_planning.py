@@ -27,7 +27,7 @@ def test_due_sources_are_grouped_by_spider_longest_due_first() -> None:
 def test_backlog_is_limited_and_shared_among_spiders() -> None:
     many = [*(due(f"f{number:04}", minutes=9) for number in range(5000)), due("h", "hub", 1)]
     requests = plan(many, [], {}, CAPS, NOW)
-    assert [(one.subject, len(one.sources)) for one in requests] == [("rss", 3), ("hub", 1)]
+    assert [(job.subject, len(job.sources)) for job in requests] == [("rss", 3), ("hub", 1)]
     assert plan(many, [running("x"), running("y")], {}, CAPS, NOW) == []
 
 
@@ -46,16 +46,16 @@ def test_job_without_sources_blocks_its_spider() -> None:
 
 def test_source_of_failed_job_is_retried_with_longer_delays() -> None:
     attempts: dict[str, Attempt] = {}
-    now, waits = NOW, []
+    now, pauses = NOW, []
     for _ in range(9):
         (request,) = plan([due("a")], [], attempts, CAPS, now)
         attempts = attempted(request, [due("a")], attempts, now)
-        began = now
+        start = now
         while not plan([due("a")], [], attempts, CAPS, now):
             now += timedelta(seconds=10)
-        waits.append((now - began).total_seconds())
-    assert waits[:4] == [60, 120, 240, 480]
-    assert waits[-1] == LONGEST_AGAIN
+        pauses.append((now - start).total_seconds())
+    assert pauses[:4] == [60, 120, 240, 480]
+    assert pauses[-1] == LONGEST_AGAIN
 
 
 def test_attempts_are_reset_after_a_visit() -> None:

@@ -37,16 +37,16 @@ PATIENCE = 600.0
 def jobs() -> Iterator[Jobs]:
     """Jobs that run Python code: ``start(kind, thing, [CODE])``. The clock advances by one second per reading."""
     seconds = count()
-    made = Jobs(None, None, lambda: BEGAN + timedelta(seconds=next(seconds)), (sys.executable, "-c"))
-    yield made
-    made.stop()
+    jobs = Jobs(None, None, lambda: BEGAN + timedelta(seconds=next(seconds)), (sys.executable, "-c"))
+    yield jobs
+    jobs.stop()
     until(lambda: not any(thread.name.startswith("job ") for thread in threading.enumerate()))
 
 
 def until(true: Callable[[], bool]) -> None:
-    end = monotonic() + PATIENCE
+    deadline = monotonic() + PATIENCE
     while not true():
-        assert monotonic() < end
+        assert monotonic() < deadline
         sleep(0.005)
 
 
@@ -79,11 +79,11 @@ def test_json_output_is_the_outcome(jobs: Jobs) -> None:
     program = "print('{\"right\": 3}'); print('读完了'); print('[1]'); print('{\"right\": 4}')"
     job = jobs.start("corpus-evaluate", "新闻", [program], by="王老板", params={"held": "0.2"})
     assert (job.state, job.started, job.ended, job.by, dict(job.params)) == ("running", BEGAN, None, "王老板", {"held": "0.2"})
-    done = wait_for_end(jobs, job)
-    assert (done.state, done.error) == ("done", None)
-    assert done.outcome == ({"right": 3}, {"right": 4})
-    assert done.ended is not None
-    assert done.ended > BEGAN
+    ended = wait_for_end(jobs, job)
+    assert (ended.state, ended.error) == ("done", None)
+    assert ended.outcome == ({"right": 3}, {"right": 4})
+    assert ended.ended is not None
+    assert ended.ended > BEGAN
     assert jobs.running() is None
 
 
@@ -91,8 +91,8 @@ def test_name_is_never_parsed_as_option(tmp_path: Path) -> None:
     """Names of topics and corpora are free text."""
     program = (sys.executable, "-c", "import json, sys; print(json.dumps({'words': sys.argv[1:]}))")
     jobs = Jobs(tmp_path / "jobs", tmp_path / "sources.yaml", lambda: BEGAN, program)
-    done = wait_for_end(jobs, jobs.start("assign", "", ["topic", "assign", "--json", NAMES, "--gone=旅游"]))
-    assert done.outcome == ({"words": ["topic", "assign", "--json", "--sources", str(tmp_path / "sources.yaml"), "--", "--gone=旅游"]},)
+    ended = wait_for_end(jobs, jobs.start("assign", "", ["topic", "assign", "--json", NAMES, "--gone=旅游"]))
+    assert ended.outcome == ({"words": ["topic", "assign", "--json", "--sources", str(tmp_path / "sources.yaml"), "--", "--gone=旅游"]},)
 
 
 def test_outcome_rows_are_limited(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,8 +152,8 @@ def test_one_job_runs_at_a_time(jobs: Jobs) -> None:
 def test_job_of_other_origin_does_not_block(tmp_path: Path) -> None:
     Records(tmp_path).save(Job("nightly", kind="fit", origin="up", started=BEGAN, pid=os.getpid()))
     jobs = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
-    done = wait_for_end(jobs, jobs.start("train", "模型", ["print('{}')"]))
-    assert {(job.id, job.state) for job in jobs.all()} == {("nightly", "running"), (done.id, "done")}
+    ended = wait_for_end(jobs, jobs.start("train", "模型", ["print('{}')"]))
+    assert {(job.id, job.state) for job in jobs.all()} == {("nightly", "running"), (ended.id, "done")}
 
 
 def test_restarted_portal_finds_jobs_of_killed_one(tmp_path: Path) -> None:
@@ -219,13 +219,13 @@ def test_job_that_cannot_start_fails_and_blocks_no_other(tmp_path: Path) -> None
 def test_latest_job_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
     now = [BEGAN]
     jobs = Jobs(tmp_path, None, lambda: now[0], (sys.executable, "-c"))
-    made = []
+    ended = []
     for kind, subject in (("look", "甲"), ("look", "乙"), ("train", "甲"), ("look", "丙")):
-        made.append(wait_for_end(jobs, jobs.start(kind, subject, [""])))
+        ended.append(wait_for_end(jobs, jobs.start(kind, subject, [""])))
         now[0] += timedelta(minutes=1)
     assert [job.subject for job in jobs.all()] == ["丙", "甲", "乙", "甲"]
-    assert jobs.latest(("look",)) == made[3]
-    assert jobs.latest(("train", "retrain"), "甲") == made[2]
+    assert jobs.latest(("look",)) == ended[3]
+    assert jobs.latest(("train", "retrain"), "甲") == ended[2]
     assert jobs.latest(("train",), "乙") is None
     assert jobs.find("no such job") is None
     now[0] += local.RECENT
@@ -292,8 +292,8 @@ REPORTS = "from newsportal.services.jobs.base import progress_reporter; tell = p
 
 def test_small_steps_of_progress_are_not_reported(tmp_path: Path) -> None:
     program = f"{REPORTS}; tell(0, '读'); tell(0.004, '读'); tell(0.004, '学'); tell(0.25, '学'); tell(0.254, '学')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, VARIABLE: "a"}, check=True)
-    assert [(row["share"], row["step"]) for row in map(json.loads, done.stdout.splitlines())] == [(0, "读"), (0.004, "学"), (0.25, "学")]
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, VARIABLE: "a"}, check=True)
+    assert [(row["share"], row["step"]) for row in map(json.loads, result.stdout.splitlines())] == [(0, "读"), (0.004, "学"), (0.25, "学")]
 
 
 def test_job_runs_at_low_priority_and_logs_its_crash(jobs: Jobs) -> None:

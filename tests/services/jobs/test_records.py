@@ -23,8 +23,8 @@ def record(id: str, minutes: int = 0) -> Job:
 def test_record_round_trip(tmp_path: Path) -> None:
     records = Records(tmp_path / "jobs")
     records.save(record("a"))
-    done = records.end(record("b", 1), "done", 0, None, NOW)
-    assert Records(tmp_path / "jobs").all(SERVER) == [done, record("a")]
+    ended = records.end(record("b", 1), "done", 0, None, NOW)
+    assert Records(tmp_path / "jobs").all(SERVER) == [ended, record("a")]
     assert records.all("local") == []
     assert records.get("a") == record("a")
     assert records.get("c") is None
@@ -35,7 +35,7 @@ def test_broken_record_is_ignored(tmp_path: Path) -> None:
     records.save(record("a"))
     for name, content in (("b", "{"), ("c", "[]"), ("d", '{"id": 1}'), ("e", "")):
         (tmp_path / f"{name}.json").write_text(content, "utf-8")
-    assert [one.id for one in records.all()] == ["a"]
+    assert [job.id for job in records.all()] == ["a"]
 
 
 def test_oldest_records_are_deleted_with_their_logs(tmp_path: Path) -> None:

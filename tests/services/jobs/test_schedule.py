@@ -47,9 +47,9 @@ def arguments(sources: Path, *options: str) -> tuple[str, ...]:
 
 def run_schedule(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
     """Return the events printed by a schedule that ends by itself."""
-    done = run(*arguments(sources, *options), timeout=PATIENCE, **environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    result = run(*arguments(sources, *options), timeout=PATIENCE, **environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 PATIENT = """
@@ -76,41 +76,41 @@ def running_schedule(sources: Path, *options: str, **environment: str) -> Iterat
 
 def next_event(process: Started, name: str, job: str | None = None) -> dict[str, Any]:
     """Return the next event of this name; of one job if given, as several run side by side."""
-    seen = []
+    events = []
     for line in process.stdout:
-        seen.append(json.loads(line))
-        if seen[-1]["event"] == name and job in (None, seen[-1].get("job")):
-            return seen[-1]
-    raise AssertionError(f"it ended without {name}: {seen}")
+        events.append(json.loads(line))
+        if events[-1]["event"] == name and job in (None, events[-1].get("job")):
+            return events[-1]
+    raise AssertionError(f"it ended without {name}: {events}")
 
 
 def next_events(process: Started, *names: str) -> dict[str, dict[str, Any]]:
     """Return the next events of these names, in any order."""
-    seen: dict[str, dict[str, Any]] = {}
+    events: dict[str, dict[str, Any]] = {}
     for line in process.stdout:
-        one = json.loads(line)
-        seen.setdefault(one["event"], one)
-        if seen.keys() >= set(names):
-            return seen
-    raise AssertionError(f"it ended without one of {names}: {list(seen)}")
+        event = json.loads(line)
+        events.setdefault(event["event"], event)
+        if events.keys() >= set(names):
+            return events
+    raise AssertionError(f"it ended without one of {names}: {list(events)}")
 
 
 def test_once_visits_each_source_once_and_reports_results(sources: Path, rows: Any) -> None:
     lines = run_schedule(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
-    started = [one for one in lines if one["event"] == "started"]
-    visited = Counter(key for one in started for key in one["sources"])
-    known = load(sources)
-    assert {source.key for source in (*known.feeds, *known.regions) if source.enabled} <= set(visited)
+    started = [event for event in lines if event["event"] == "started"]
+    visited = Counter(key for event in started for key in event["sources"])
+    settings = load(sources)
+    assert {source.key for source in (*settings.feeds, *settings.regions) if source.enabled} <= set(visited)
     assert set(visited.values()) == {1}
-    assert max(len(one["sources"]) for one in started) == 2
-    assert Counter(one["status"] for one in lines if one["event"] == "ended") == {0: len(started)}
+    assert max(len(event["sources"]) for event in started) == 2
+    assert Counter(event["status"] for event in lines if event["event"] == "ended") == {0: len(started)}
     assert run_schedule(sources, "--once", "--json") == [], "nothing is due"
-    listed = run_schedule(sources, "jobs", "--json")
-    assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
+    jobs = run_schedule(sources, "jobs", "--json")
+    assert {(job["state"], job["status"]) for job in jobs} == {("ended", 0)}
     reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
-    assert {one["run"] for one in listed} == reports
-    shown = run(*arguments(sources, "log", listed[0]["job"]))
-    assert "Spider closed (finished)" in shown.stdout
+    assert {job["run"] for job in jobs} == reports
+    log = run(*arguments(sources, "log", jobs[0]["job"]))
+    assert "Spider closed (finished)" in log.stdout
 
 
 def test_second_schedule_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
@@ -124,7 +124,7 @@ def test_second_schedule_takes_over_when_the_first_is_killed(sources: Path, unti
             second.terminate()
             assert second.wait(PATIENCE) == 0
     records = Records(load(sources).jobs_folder)
-    until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
+    until(lambda: not any(job.pid and alive(job.pid, job.born) for job in records.all("local")), "the end of all jobs")
 
 
 def test_sigterm_ends_jobs_cleanly(sources: Path) -> None:
@@ -176,8 +176,8 @@ def test_cancelled_job_and_broken_sources_are_reported(sources: Path) -> None:
         log = Records(load(sources).jobs_folder).log_file(job)
         while "Spider opened" not in log.read_text("utf-8"):
             time.sleep(0.05)
-        done = run(*arguments(sources, "cancel", job))
-        assert done.returncode == 0, done.stderr
+        result = run(*arguments(sources, "cancel", job))
+        assert result.returncode == 0, result.stderr
         ended = next_event(process, "ended")
         assert (ended["job"], ended["status"]) == (job, 0)
         sources.write_text("feeds: [{name: a}]", "utf-8")
@@ -220,7 +220,7 @@ def test_schedule_waits_for_scrapyd(scrapyd: Any, sources: Path, rows: Any) -> N
         process.terminate()
         assert process.wait(PATIENCE) == 0
     assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
-    listed = run_schedule(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
-    assert job in {one["job"] for one in listed}
-    shown = run(*arguments(sources, "log", job, "--scrapyd", scrapyd.url), **secret)
-    assert "Spider closed" in shown.stdout
+    jobs = run_schedule(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
+    assert job in {row["job"] for row in jobs}
+    log = run(*arguments(sources, "log", job, "--scrapyd", scrapyd.url), **secret)
+    assert "Spider closed" in log.stdout

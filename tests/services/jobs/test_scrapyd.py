@@ -30,10 +30,10 @@ STORED = "SELECT a.source FROM articles a"
 def deploy(scrapyd: Any, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run ``newsportal deploy`` with the password in the environment."""
     environ = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
-    done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **environ)
-    assert "Traceback" not in done.stderr, done.stderr
-    assert scrapyd.target.password not in done.stdout + done.stderr
-    return done
+    result = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **environ)
+    assert "Traceback" not in result.stderr, result.stderr
+    assert scrapyd.target.password not in result.stdout + result.stderr
+    return result
 
 
 def schedule(scrapyd: Any, project: str, spider: str, *arguments: tuple[str, str]) -> str:
@@ -53,9 +53,9 @@ def server_with_package(new_scrapyd: Any, tmp_path_factory: pytest.TempPathFacto
 
 def test_egg_with_sources_crawls_and_logs(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
     scrapyd.start(NEWSPORTAL_HOME=str(scrapyd.folder / "home"))
-    done = deploy(scrapyd, "--sources", str(sources), "--json")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    deployed = deploy(scrapyd, "--sources", str(sources), "--json")
+    assert deployed.returncode == 0, deployed.stderr
+    result = json.loads(deployed.stdout)
     assert result["runs"] == result["version"]
     assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(result["spiders"])
     rss = schedule(scrapyd, "newsportal", "rss")
@@ -109,8 +109,8 @@ def test_egg_of_scrapyd_deploy_is_complete(scrapyd: Any, sources: Path, rows: An
     egg = tmp_path / "theirs.egg"
     built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=600, check=False)
     assert built.returncode == 0, built.stderr
-    done = deploy(scrapyd, "--egg", str(egg), "--version", "1.0")
-    assert done.returncode == 0, done.stderr
+    deployed = deploy(scrapyd, "--egg", str(egg), "--version", "1.0")
+    assert deployed.returncode == 0, deployed.stderr
     job = schedule(scrapyd, "newsportal", "rss", ("_version", "0001_0000"))
     scrapyd.finished(job)
     assert rows(sources.parent / "data" / "newsportal.db", STORED)
@@ -121,8 +121,8 @@ def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: P
     empty = tmp_path / "empty.egg"
     shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
     shutil.move(empty.with_suffix(".zip"), empty)
-    wrong = deploy(scrapyd, "--egg", str(empty), SCRAPYD_USERNAME="somebody")
-    assert (wrong.returncode, "rejects the user or password" in wrong.stderr) == (1, True), wrong.stderr
+    unauthorized = deploy(scrapyd, "--egg", str(empty), SCRAPYD_USERNAME="somebody")
+    assert (unauthorized.returncode, "rejects the user or password" in unauthorized.stderr) == (1, True), unauthorized.stderr
     broken = sources.with_name("broken.yaml")
     broken.write_text("feeds: [{name: a}]", "utf-8")
     assert deploy(scrapyd, "--sources", str(broken)).returncode == 1
@@ -149,6 +149,6 @@ def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -
         small.writestr("small_spiders.py", 'from scrapy import Spider\n\nclass Small(Spider):\n    name = "small"\n')
     scrapyd.start()
     for version, status in (("1.9", 0), ("1.10", 0), ("1.2", 1)):
-        done = deploy(scrapyd, "--egg", str(egg), "--version", version)
-        assert done.returncode == status, done.stderr
-    assert "still runs 0001_0010" in done.stderr
+        deployed = deploy(scrapyd, "--egg", str(egg), "--version", version)
+        assert deployed.returncode == status, deployed.stderr
+    assert "still runs 0001_0010" in deployed.stderr

@@ -12,28 +12,28 @@ def test_broken_file_is_replaced_by_last_valid_copy(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
     messages: list[str] = []
-    good = SourcesReloader(path, load(path), messages.append)
-    assert not good.reread()
-    assert good.path == path
+    reloader = SourcesReloader(path, load(path), messages.append)
+    assert not reloader.reread()
+    assert reloader.path == path
     path.write_text("feeds: [{name: 甲}]\n", "utf-8")
-    assert not good.reread()
-    copy = good.path
+    assert not reloader.reread()
+    copy = reloader.path
     assert copy is not None
     assert copy.parent == path.parent, "relative paths stay valid"
     assert [feed.name for feed in load(copy).feeds] == ["甲"]
-    assert [feed.name for feed in good.sources.feeds] == ["甲"]
+    assert [feed.name for feed in reloader.sources.feeds] == ["甲"]
     path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
-    good.reread()
+    reloader.reread()
     assert len(messages) == 1, "reported once"
     assert "feeds[0].url" in messages[0]
     path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
-    assert good.reread()
-    assert good.path == path
+    assert reloader.reread()
+    assert reloader.path == path
     assert "valid again" in messages[1]
     path.write_text("nonsense", "utf-8")
-    good.reread()
-    assert [feed.name for feed in load(good.path).feeds] == ["乙"]
-    good.remove_copy()
+    reloader.reread()
+    assert [feed.name for feed in load(reloader.path).feeds] == ["乙"]
+    reloader.remove_copy()
     assert not copy.exists()
 
 

@@ -31,7 +31,7 @@ class WantsEach(Duty):
 
     def __init__(self, *requests: JobRequest, before: Callable[[], None] = lambda: None) -> None:
         self.left, self.before = list(requests), before
-        self.over: list[tuple[Job, Run | None]] = []
+        self.ended_jobs: list[tuple[Job, Run | None]] = []
         self.running = False
 
     def requests(self, jobs: Sequence[Job], now: datetime) -> Iterable[JobRequest]:
@@ -43,7 +43,7 @@ class WantsEach(Duty):
 
     def on_end(self, job: Job, run: Run | None) -> None:
         self.running = False
-        self.over.append((job, run))
+        self.ended_jobs.append((job, run))
 
 
 class SupervisorBench:
@@ -51,12 +51,12 @@ class SupervisorBench:
 
     def __init__(self, folder: Path, *duties: Duty, every: float = 60.0, once: bool = False) -> None:
         (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
-        known = load(folder / "sources.yaml")
-        self.records = Records(known.jobs_folder)
+        sources = load(folder / "sources.yaml")
+        self.records = Records(sources.jobs_folder)
         self.events: list[tuple[str, Mapping[str, Any]]] = []
-        self.store = known.store
+        self.store = sources.store
         runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), on_end=lambda: self.supervisor.wake())
-        file = SourcesReloader(folder / "sources.yaml", known, print)
+        file = SourcesReloader(folder / "sources.yaml", sources, print)
         report = lambda event, facts: self.events.append((event, facts))  # noqa: E731
         self.supervisor = Supervisor(file, runner, self.records, duties, report, every=every, once=once)
 
@@ -98,7 +98,7 @@ def test_every_kind_of_job_is_reported_with_its_outcome(tmp_path: Path) -> None:
     crawl = ended["crawl"]["outcome"][0]
     assert (crawl["stored"], crawl["sources"], crawl["finished"]) == (4, 2, True), "of both spiders"
     assert {job.kind: list(job.outcome) for job in bench.records.all()} == {kind: facts["outcome"] for kind, facts in ended.items()}
-    assert sorted(job.kind for job, _ in duty.over) == ["crawl", "fit", "prune", "retrain"]  # their processes end in any order
+    assert sorted(job.kind for job, _ in duty.ended_jobs) == ["crawl", "fit", "prune", "retrain"]  # their processes end in any order
 
 
 def test_hindrance_is_reported_once_and_waited_for(tmp_path: Path) -> None:
@@ -126,24 +126,24 @@ def test_hindrance_ends_a_supervisor_with_once(tmp_path: Path) -> None:
 
 
 def test_deleted_record_blocks_nothing(tmp_path: Path) -> None:
-    waits = f"import time; from pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
-    duty = WantsEach(JobRequest(kind="fit", words=(waits,)), JobRequest(kind="fit", words=("",)))
+    program = f"import time; from pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
+    duty = WantsEach(JobRequest(kind="fit", words=(program,)), JobRequest(kind="fit", words=("",)))
     bench = SupervisorBench(tmp_path, duty, every=0.01)
-    looks = [0]
+    calls = [0]
 
     def look() -> None:
-        looks[0] += 1
-        if looks[0] == 2:
+        calls[0] += 1
+        if calls[0] == 2:
             shutil.rmtree(bench.records.folder)
-        if looks[0] == 4:
+        if calls[0] == 4:
             assert not bench.facts("ended"), "it is still running"
             (tmp_path / "go").touch()
-        if len(duty.over) == 2:
+        if len(duty.ended_jobs) == 2:
             bench.supervisor.stop()
 
     duty.before = look
     bench.supervisor.run()
-    assert [job.state for job, _ in duty.over] == ["done", "done"]
+    assert [job.state for job, _ in duty.ended_jobs] == ["done", "done"]
 
 
 def test_stop_ends_supervisor_and_its_jobs(tmp_path: Path) -> None:

@@ -44,22 +44,22 @@ def store() -> Iterator[Store]:
 
 def test_mistakes_have_deciding_words(store: Store) -> None:
     found = mistakes(store, "categories", 1)
-    held = store.corpora.model("categories", 1).held_out
-    assert found.looked == len(held)
+    held_out = store.corpora.model("categories", 1).held_out
+    assert found.looked == len(held_out)
     assert found.wrong == len(found.shown)
-    for one in found.shown:
-        assert one.document.id in held
-        assert one.given != one.document.label.label
-        assert one.words
+    for mistake in found.shown:
+        assert mistake.document.id in held_out
+        assert mistake.given != mistake.document.label.label
+        assert mistake.words
     assert len(mistakes(store, "categories", 1, limit=0).shown) == 0
     narrow = mistakes(store, "categories", 1, true="体育", given="财经")
-    assert all((one.document.label.label, one.given) == ("体育", "财经") for one in narrow.shown)
+    assert all((mistake.document.label.label, mistake.given) == ("体育", "财经") for mistake in narrow.shown)
 
 
 def test_words_for_a_label(store: Store) -> None:
     found = words_for(store, "categories", opened(store, "categories", 1), "体育", 8)
     assert len(found) == 8
-    assert {one.word for one in found} <= {word for words in WORDS.values() for word in words.split()} | {"体育"}
+    assert {item.word for item in found} <= {word for words in WORDS.values() for word in words.split()} | {"体育"}
     assert found[0].weight >= found[-1].weight > 0
 
 

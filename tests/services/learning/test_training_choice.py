@@ -32,8 +32,8 @@ def test_one_version_per_story_is_chosen_original_if_long_enough() -> None:
 
 
 def test_earlier_short_and_disputed_articles_are_left_out() -> None:
-    given = [item(1, story="old"), item(2, chars=20), item(3, story="d"), item(4, "乙", label="社会", story="d"), item(5)]
-    choice = pick(*given, stories=frozenset(["old"]))
+    items = [item(1, story="old"), item(2, chars=20), item(3, story="d"), item(4, "乙", label="社会", story="d"), item(5)]
+    choice = pick(*items, stories=frozenset(["old"]))
     assert (ids(choice), choice.single_site) == (["青河网5"], ("体育",))
     assert {reason: count for reason, count in choice.left.items() if count} == {"earlier": 1, "short": 1, "disputed": 2}
 
@@ -57,7 +57,7 @@ def test_articles_per_label_are_limited() -> None:
 
 
 def test_existing_documents_count_towards_the_limits() -> None:
-    known = {"体育": {"大": 300, "小": 10}}
-    choice = pick(*(item(n, "大") for n in range(50)), *(item(n, "小") for n in range(50)), known=known)
+    counts = {"体育": {"大": 300, "小": 10}}
+    choice = pick(*(item(n, "大") for n in range(50)), *(item(n, "小") for n in range(50)), known=counts)
     assert Counter(candidate.site for candidate in choice.chosen) == {"小": 50}
     assert choice.left["dominant"] == 50

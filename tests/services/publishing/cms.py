@@ -99,10 +99,10 @@ def sources_with(folder: Path, publish: str) -> Sources:
 @contextmanager
 def work_on(store: Store, folder: Path, target: str) -> Iterator[Work]:
     """Open the target described by ``target``."""
-    known = sources_with(folder, target)
-    opened = open_target(known.publish[0], known)
+    sources = sources_with(folder, target)
+    opened = open_target(sources.publish[0], sources)
     try:
-        yield Work(store, known.publish[0], opened)
+        yield Work(store, sources.publish[0], opened)
     finally:
         opened.close()
 

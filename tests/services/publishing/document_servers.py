@@ -25,10 +25,10 @@ class Mongo:
 
     def found(self) -> dict[str, dict[str, Any]]:
         """Return documents by id."""
-        return {one["_id"]: one for one in self.articles.find()}
+        return {document["_id"]: document for document in self.articles.find()}
 
     def words(self, *words: str) -> list[str]:
-        return sorted(one["_id"] for one in self.articles.find({"words": {"$all": list(words)}}))
+        return sorted(document["_id"] for document in self.articles.find({"words": {"$all": list(words)}}))
 
     def close(self) -> None:
         self.client.close()
@@ -55,11 +55,11 @@ class Elastic:
 
     def found(self) -> dict[str, dict[str, Any]]:
         """Return documents by id."""
-        return {one["id"]: one for one in self.search({"match_all": {}})}
+        return {document["id"]: document for document in self.search({"match_all": {}})}
 
     def words(self, *words: str) -> list[str]:
         query = {"match": {"words": {"query": " ".join(words), "operator": "and"}}}
-        return sorted(one["id"] for one in self.search(query))
+        return sorted(document["id"] for document in self.search(query))
 
     def close(self) -> None:
         self.client.close()

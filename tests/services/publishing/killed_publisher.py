@@ -37,13 +37,13 @@ class KillAtStep:
         self.left -= 1
 
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def called(*arguments: Any, **named: Any) -> Any:
+        def wrapped(*arguments: Any, **options: Any) -> Any:
             self.step()
-            result = call(*arguments, **named)
+            result = call(*arguments, **options)
             self.step()
             return result
 
-        return called
+        return wrapped
 
 
 def main(folder: Path, target: str, step: int) -> None:
@@ -79,8 +79,8 @@ def serve(folder: Path, target: Path) -> None:
                 traceback.print_exc()
             finally:
                 os._exit(status)  # the error is on standard error
-        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print({0: "alive", -signal.SIGKILL: "killed"}.get(ended, f"failed {ended}"), flush=True)
+        exit_code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print({0: "alive", -signal.SIGKILL: "killed"}.get(exit_code, f"failed {exit_code}"), flush=True)
 
 
 if __name__ == "__main__":

@@ -37,25 +37,25 @@ PICTURES = (Image("https://a.example/1.jpg", caption="桥", width=640, height=48
 @pytest.fixture(params=["mongodb", "elasticsearch"])
 def docs(request: pytest.FixtureRequest, servers: Servers) -> Iterator[DocumentServer]:
     with servers.database(request.param) as database:
-        made: DocumentServer = Mongo(database.uri) if request.param == "mongodb" else Elastic(database.uri)
-        yield made
-        made.close()
+        server: DocumentServer = Mongo(database.uri) if request.param == "mongodb" else Elastic(database.uri)
+        yield server
+        server.close()
 
 
 @pytest.fixture
 def mongo(servers: Servers) -> Iterator[Mongo]:
     with servers.database("mongodb") as database:
-        made = Mongo(database.uri)
-        yield made
-        made.close()
+        server = Mongo(database.uri)
+        yield server
+        server.close()
 
 
 @pytest.fixture
 def elastic(servers: Servers) -> Iterator[Elastic]:
     with servers.database("elasticsearch") as database:
-        made = Elastic(database.uri)
-        yield made
-        made.close()
+        server = Elastic(database.uri)
+        yield server
+        server.close()
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_every_version_has_its_place_in_the_story(store: Store, add: Add, docs: 
     target = docs.target(only="{versions: all}")
 
     def stories() -> list[tuple[bool, int]]:
-        return sorted((one["head"], one["versions"]) for one in docs.found().values())
+        return sorted((document["head"], document["versions"]) for document in docs.found().values())
 
     first = add("a", text=invented(1, 400))
     run(store, tmp_path, target)
@@ -153,15 +153,15 @@ def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: D
         run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
-        began = NOW + timedelta(days=900)
-        (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
+        start = NOW + timedelta(days=900)
+        (entry,) = store.outbox.take("docs", "slow", now=start, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
         add("a", title="新的标题")
-        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).done == 1
+        assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).done == 1
         with pytest.raises(Overtaken):
-            work.target.put(old, slow)
+            work.target.put(old, entry)
         with pytest.raises(Overtaken):
-            work.target.remove(old, slow)
+            work.target.remove(old, entry)
     assert docs.found()[id]["title"] == "新的标题"
 
 
@@ -173,12 +173,12 @@ def test_late_put_does_not_restore_a_withdrawn_document(store: Store, add: Add, 
         run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
-        began = NOW + timedelta(days=900)
-        (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
+        start = NOW + timedelta(days=900)
+        (entry,) = store.outbox.take("docs", "slow", now=start, seconds=LEASE, limit=1)
         store.outbox.ask("docs", [id], "gone", now=NOW)
-        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).withdrawn == 1
+        assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(Overtaken):
-            work.target.put(store.articles([id])[0], slow)
+            work.target.put(store.articles([id])[0], entry)
     assert docs.found() == {}
 
 
@@ -214,8 +214,8 @@ def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: Documen
 
 @pytest.mark.slow
 def test_hostile_text_is_stored(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
-    nasty = "\u2028x\x00 ' \" \\ {$ne: 1} $where 😀 \ud800"
-    ids = [add("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), add("z", published=datetime(1, 1, 1, tzinfo=UTC))]
+    hostile = "\u2028x\x00 ' \" \\ {$ne: 1} $where 😀 \ud800"
+    ids = [add("n", title=hostile, text=hostile * 20, category=hostile, author=hostile), add("z", published=datetime(1, 1, 1, tzinfo=UTC))]
     assert run(store, tmp_path, docs.target()).published == 2
     assert sorted(docs.found()) == sorted(ids)
     assert "😀" in docs.found()[ids[0]]["title"]
@@ -252,17 +252,19 @@ def test_refused_article_does_not_block_others(store: Store, add: Add, docs: Doc
     ids = sorted(add() for _ in range(5))
     with work_on(store, tmp_path, docs.target()) as work:
         assert isinstance(work.target, DocumentTarget)
-        articles = {one.id: one for one in store.articles(ids)}
+        articles = {article.id: article for article in store.articles(ids)}
         huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(docs, Mongo) else articles[ids[2]]
         entries = [OutboxEntry("docs", id, NOW, NOW, fence=5) for id in ids]
         if isinstance(docs, Mongo):
-            outcomes = work.target.put_many([(huge if one.article_id == huge.id else articles[one.article_id], one) for one in entries])
-            assert [isinstance(one, Refused) for one in outcomes] == [False, False, True, False, False]
+            outcomes = work.target.put_many(
+                [(huge if entry.article_id == huge.id else articles[entry.article_id], entry) for entry in entries]
+            )
+            assert [isinstance(outcome, Refused) for outcome in outcomes] == [False, False, True, False, False]
             assert "17" in str(outcomes[2])
         else:
             work.target.put(articles[ids[2]], replace(entries[2], fence=9))
-            outcomes = work.target.put_many([(articles[one.article_id], one) for one in entries])
-            assert [isinstance(one, Overtaken) for one in outcomes] == [False, False, True, False, False]
+            outcomes = work.target.put_many([(articles[entry.article_id], entry) for entry in entries])
+            assert [isinstance(outcome, Overtaken) for outcome in outcomes] == [False, False, True, False, False]
     assert len(docs.found()) == (4 if isinstance(docs, Mongo) else 5)
 
 
@@ -274,10 +276,10 @@ def test_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, elas
         run(store, tmp_path, server.target())
         store.outbox.forget("docs")
     compass = {"words": {"$all": ["黄山", "旅游"]}, "published": {"$gte": datetime(2026, 2, 20, tzinfo=UTC)}, "head": True}
-    assert [one["_id"] for one in mongo.articles.find(compass).sort("published", -1)] == [id]
+    assert [document["_id"] for document in mongo.articles.find(compass).sort("published", -1)] == [id]
     kibana = {"query_string": {"query": "words:黄山 AND words:旅游 AND topics:旅游 AND published:[2026-02-20 TO *]"}}
-    assert [one["id"] for one in elastic.search(kibana)] == [id]
-    assert [one["id"] for one in elastic.search({"match_phrase": {"text": "风景区"}})] == [id], "works without a plug-in"
+    assert [hit["id"] for hit in elastic.search(kibana)] == [id]
+    assert [hit["id"] for hit in elastic.search({"match_phrase": {"text": "风景区"}})] == [id], "works without a plug-in"
     buckets = elastic.client.search(
         index=elastic.index, size=0, aggs={"days": {"date_histogram": {"field": "date", "calendar_interval": "day"}}}
     )["aggregations"]["days"]["buckets"]
@@ -376,8 +378,8 @@ def test_elasticsearch_errors_are_reported_with_their_fix(
     tmp_path: Path, status: int, body: bytes, kind: type[Exception], text: str
 ) -> None:
     with responding(status, body) as address:
-        known = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
-        target = open_target(known.publish[0], known)
+        sources = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
+        target = open_target(sources.publish[0], sources)
         with pytest.raises(kind, match=text) as raised:
             target.check()
         target.close()
@@ -386,8 +388,8 @@ def test_elasticsearch_errors_are_reported_with_their_fix(
 
 def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
     with responding(413, b'{"error": "too large"}') as address:
-        known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
-        target = open_target(known.publish[0], known)
+        sources = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
+        target = open_target(sources.publish[0], sources)
         with pytest.raises(Refused, match="larger than the server accepts"):
             target.put(sample(NOW), OutboxEntry("docs", "a", NOW, NOW))
         target.close()
@@ -418,7 +420,7 @@ def test_bulk_errors_are_reported_per_document() -> None:
         {"index": 2, "code": 121, "errmsg": "Document failed validation"},
     ]
     found = outcomes_of(documents, {"writeErrors": faults})
-    assert {id: type(one) for id, one in found.items()} == {"a": Overtaken, "b": Refused, "c": Refused}
+    assert {id: type(outcome) for id, outcome in found.items()} == {"a": Overtaken, "b": Refused, "c": Refused}
     with pytest.raises(OperationFailure):
         outcomes_of(documents, {"writeErrors": [{"index": 0, "code": 13, "errmsg": "not authorized"}]})
 
@@ -428,15 +430,15 @@ def test_missing_driver_error_names_its_extra(tmp_path: Path, monkeypatch: pytes
     monkeypatch.delitem(sys.modules, f"newsportal.services.publishing.{driver}")
     for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
         monkeypatch.setitem(sys.modules, name, None)
-    known = sources_with(tmp_path, target_of(uri))
-    found = dry_run(open_target(known.publish[0], known), "docs", NOW)
+    sources = sources_with(tmp_path, target_of(uri))
+    found = dry_run(open_target(sources.publish[0], sources), "docs", NOW)
     assert f"pip install -e '.[{driver}]'" in found.problems[0]
 
 
 def test_document_has_plain_values() -> None:
-    made = document(sample(NOW))
-    assert (made["date"], made["topics"], made["images"]) == (NOW, ["专题"], [{"url": "https://news.example/sample.jpg"}])
-    assert "摘要" in made["summary"]
+    values = document(sample(NOW))
+    assert (values["date"], values["topics"], values["images"]) == (NOW, ["专题"], [{"url": "https://news.example/sample.jpg"}])
+    assert "摘要" in values["summary"]
     assert words_of(replace(sample(NOW), title="長江大橋 USA", text="")) == ["长江", "大桥", "长江大桥", "usa"]
     assert Int64(2**53 + 1) == 2**53 + 1
 
@@ -464,5 +466,5 @@ def test_invalid_target_url_is_reported_with_its_line(tmp_path: Path, target: st
 
 
 def test_passwords_are_masked(tmp_path: Path) -> None:
-    known: Any = sources_with(tmp_path, target_of("elasticsearch+https://u:geheim@h:9200/a?api_key=geheim2"))
-    assert "geheim" not in repr(known.publish[0])
+    sources: Any = sources_with(tmp_path, target_of("elasticsearch+https://u:geheim@h:9200/a?api_key=geheim2"))
+    assert "geheim" not in repr(sources.publish[0])

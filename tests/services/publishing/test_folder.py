@@ -47,15 +47,15 @@ def test_html_pages_are_safe(store: Store, add: Add, tmp_path: Path) -> None:
     ((name, content),) = files(tmp_path).items()
     assert name.endswith(".html")
     assert "<p>正文</p>" in content
-    assert not [bad for bad in ("<script", "onclick", "javascript:", "<b>") if bad in content]
+    assert not [markup for markup in ("<script", "onclick", "javascript:", "<b>") if markup in content]
 
 
 def test_revision_replaces_the_file_even_if_renamed(store: Store, add: Add, tmp_path: Path) -> None:
     add("a")
-    named = target(tmp_path, file='"{title}/{id}"')
-    run(store, tmp_path, named)
+    config = target(tmp_path, file='"{title}/{id}"')
+    run(store, tmp_path, config)
     add("a", title="改过的标题")
-    assert run(store, tmp_path, named).revised == 1
+    assert run(store, tmp_path, config).revised == 1
     assert [Path(name).parts[0] for name in files(tmp_path)] == ["改过的标题"]
 
 
@@ -124,12 +124,12 @@ def test_concurrent_publishers_use_different_temporary_files(tmp_path: Path, mon
     monkeypatch.setattr("os.getpid", lambda: 1)
     sync = os.fsync
 
-    def meanwhile(file: int) -> None:
+    def write_other(file: int) -> None:
         monkeypatch.setattr("os.fsync", sync)
         write(second, "two")
         sync(file)
 
-    monkeypatch.setattr("os.fsync", meanwhile)
+    monkeypatch.setattr("os.fsync", write_other)
     write(first, "one, longer")
     assert (first.read_text(), second.read_text()) == ("one, longer", "two")
     assert sorted(tmp_path.iterdir()) == [first, second]

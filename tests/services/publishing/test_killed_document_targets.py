@@ -30,8 +30,8 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
-    """Relay to ``port``: calls ``ends`` and closes its connections once clients have sent ``most`` bytes. Yields its own port."""
+def relay(port: int, limit: int, on_limit: Callable[[], None]) -> Iterator[int]:
+    """Relay to ``port``: calls ``on_limit`` and closes its connections once clients have sent ``limit`` bytes. Yields its own port."""
     sent = 0
 
     def pump(reader: socket.socket, writer: socket.socket, counts: bool) -> None:
@@ -39,14 +39,14 @@ def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
         try:
             while some := reader.recv(16_384):
                 sent += len(some) if counts else 0
-                if sent > most:
-                    ends()
+                if sent > limit:
+                    on_limit()
                     break
                 writer.sendall(some)
         except OSError:
             pass  # the other side closed the connection
-        for one in (reader, writer):
-            one.close()
+        for connection in (reader, writer):
+            connection.close()
 
     def accept() -> None:
         while True:
@@ -64,12 +64,12 @@ def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
-def publish_killed(document_server: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
-    """Publish in a process that is killed after sending ``most`` bytes; return its exit status."""
+def publish_killed(document_server: DocumentServer, folder: Path, limit: int, meanwhile: Callable[[], None]) -> int:
+    """Publish in a process that is killed after sending ``limit`` bytes; return its exit status."""
     parts = urlsplit(document_server.uri)
     process: list[Started] = []
     assert parts.port is not None
-    with relay(parts.port, most, lambda: process[0].kill()) as port:
+    with relay(parts.port, limit, lambda: process[0].kill()) as port:
         target = document_server.target(document_server.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
         (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
         process.append(Started("publish", "--sources", str(folder / "sources.yaml")))
@@ -83,28 +83,36 @@ def test_targets_hold_exactly_the_visible_articles(store: Store, servers: Server
         document_server: DocumentServer = Mongo(database.uri) if kind == "mongodb" else Elastic(database.uri)
         ids: list[str] = []
 
-        def come(number: int) -> None:
-            some = [(article(f"n{len(ids) + one}", text=invented(len(ids) + one), host=f"h{one % 7}.example"), ()) for one in range(number)]
-            ids.extend(added.id for added in store.add_all(some, now=NOW))
+        def add_articles(number: int) -> None:
+            new = [
+                (article(f"n{len(ids) + offset}", text=invented(len(ids) + offset), host=f"h{offset % 7}.example"), ())
+                for offset in range(number)
+            ]
+            ids.extend(added.id for added in store.add_all(new, now=NOW))
 
-        def live() -> None:
+        def change_articles() -> None:
             """Changes during publishing."""
-            come(120)
+            add_articles(120)
             store.add_all(
-                [(article(f"n{one}", text=f"改过的正文 {len(ids)} {one}", host=f"h{one % 7}.example"), ()) for one in (1, 5, 301)], now=NOW
+                [(article(f"n{index}", text=f"改过的正文 {len(ids)} {index}", host=f"h{index % 7}.example"), ()) for index in (1, 5, 301)],
+                now=NOW,
             )
             store.hide(ids[len(ids) // 3 : len(ids) // 3 + 20], by="editor", reason="wrong", now=NOW)
             store.unfold(ids[2], now=NOW)
             store.set_category(ids[-1], "体育", by="editor", now=NOW)
 
-        come(FIRST)
-        for most in (30_000, 100_000, 200_000):
-            assert publish_killed(document_server, tmp_path, most, live) == -signal.SIGKILL
+        add_articles(FIRST)
+        for limit in (30_000, 100_000, 200_000):
+            assert publish_killed(document_server, tmp_path, limit, change_articles) == -signal.SIGKILL
         with work_on(store, tmp_path, document_server.target(only="{versions: all}")) as work:
             after = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
             tally = publish(replace(work, now=lambda: after))  # every lease has expired
         assert (tally.failed, tally.put_off, tally.away, tally.unfit) == (0, 0, None, None)
-        visible = {one.id: (one.revision, one.title, one.category) for one in store.all_articles() if one.hidden is None}
+        visible = {
+            article.id: (article.revision, article.title, article.category) for article in store.all_articles() if article.hidden is None
+        }
         assert len(visible) > FIRST
-        assert {id: (one["revision"], one["title"], one.get("category")) for id, one in document_server.found().items()} == visible
+        assert {
+            id: (document["revision"], document["title"], document.get("category")) for id, document in document_server.found().items()
+        } == visible
         document_server.close()

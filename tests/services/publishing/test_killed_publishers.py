@@ -27,20 +27,20 @@ pytestmark = pytest.mark.slow
 
 @contextmanager
 def open_cms(uri: str) -> Iterator[Cms]:
-    made = Cms(uri)
-    yield made
-    made.close()
+    site = Cms(uri)
+    yield site
+    site.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
 def foreign(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
     """A foreign news site on each database."""
     if request.param == "sqlite":
-        with open_cms(f"sqlite:///{tmp_path}/cms.db") as made:
-            yield made
+        with open_cms(f"sqlite:///{tmp_path}/cms.db") as site:
+            yield site
         return
-    with servers.database(request.param) as database, open_cms(database.uri) as made:
-        yield made
+    with servers.database(request.param) as database, open_cms(database.uri) as site:
+        yield site
 
 
 def finish(store: Store, folder: Path, target: str) -> Tally:
@@ -52,26 +52,26 @@ def finish(store: Store, folder: Path, target: str) -> Tally:
 
 @contextmanager
 def killable_publisher(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
-    """Function that tells whether a publisher was killed at a step; otherwise it had finished before."""
+    """Yield a function that runs a publisher and returns whether it was killed at a step; otherwise it had finished before."""
     described = folder / "target.yaml"
     described.write_text(target, "utf-8")
     with Started(str(folder), str(described), script=DYING, piped=True) as process:
 
-        def dies(step: int) -> bool:
+        def is_killed(step: int) -> bool:
             print(step, file=process.stdin, flush=True)
             result = process.stdout.readline().strip()
             assert result in ("alive", "killed"), result
             return result == "killed"
 
-        yield dies
+        yield is_killed
 
 
 @pytest.mark.parametrize("marks", ["table", "key"])
 def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, foreign: Cms, tmp_path: Path, marks: str) -> None:
     target, ids, step = foreign.target(marks=marks), [add()], 0
     stride = 1 if foreign.uri.startswith("sqlite") else 4  # the steps are the same; on database servers a sample is enough
-    with killable_publisher(tmp_path, target) as dies:
-        while dies(step):
+    with killable_publisher(tmp_path, target) as is_killed:
+        while is_killed(step):
             assert finish(store, tmp_path, target).away is None
             assert foreign.slugs() == sorted(f"article-{id}" for id in ids), step
             store.set_category(ids[-1], "体育" if step % 2 else "旅游", by="editor", now=NOW)
@@ -79,8 +79,8 @@ def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, fore
             step += stride
     assert step > 10, "it was never killed"
     assert finish(store, tmp_path, target).failed == 0
-    wanted = {f"article-{one.id}": 7 if one.category == "体育" else 12 for one in store.articles(ids)}
-    assert {row["slug"]: row["cat_id"] for row in foreign.rows()} == wanted
+    expected = {f"article-{article.id}": 7 if article.category == "体育" else 12 for article in store.articles(ids)}
+    assert {row["slug"]: row["cat_id"] for row in foreign.rows()} == expected
     assert len(foreign.rows()) == len(ids)
     assert store.outbox.counts()["cms"] == {"done": len(ids)}
 
@@ -108,13 +108,13 @@ def test_eight_publishers_share_one_outbox(store: Store, add: Add, foreign: Cms,
 def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add, foreign: Cms, tmp_path: Path) -> None:
     """Strict types, four-byte characters, quotes; a refused row does not block the others."""
     foreign.run("CREATE UNIQUE INDEX one_title ON posts (title)")
-    nasty = "';\"\\ %s %(a)s :b {c} 😀"
-    add("a", title=nasty, text=nasty * 9)
-    add("b", title=nasty)
+    hostile = "';\"\\ %s %(a)s :b {c} 😀"
+    add("a", title=hostile, text=hostile * 9)
+    add("b", title=hostile)
     add("c", title="另一个", published=None)
     tally = run(store, tmp_path, foreign.target())
     assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
-    assert sorted(row["title"] for row in foreign.rows()) == sorted([nasty, "另一个"])
+    assert sorted(row["title"] for row in foreign.rows()) == sorted([hostile, "另一个"])
     (failed,) = store.outbox.entries(states=["failed"])
     assert "one_title" in (failed.reason or "") or "posts.title" in (failed.reason or "")
     store.outbox.ask("cms", [row["article"] for row in foreign.marks()], "gone", now=NOW)
@@ -158,14 +158,14 @@ def test_publishing_resumes_after_server_was_killed(store: Store, add: Add, tmp_
 def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> None:
     with open_cms(server.url("cms")) as foreign:
 
-        def killed() -> bool:
+        def kill_midway() -> bool:
             """Return False; kill the server between two articles."""
             if server.alive and store.outbox.counts().get("cms", {}).get("done", 0):
                 server.kill()
             return False
 
         with work_on(store, tmp_path, foreign.target()) as work:
-            tally = publish(replace(work, stopped=killed))
+            tally = publish(replace(work, stopped=kill_midway))
             assert tally.away is not None, "it was not killed before the end"
             assert "publish.to" in tally.away or "try again" in tally.away or "wait for it" in tally.away
             assert publish(work).away is not None, "still unavailable: reported again, nothing lost"

@@ -20,13 +20,13 @@ from newsportal.store.store import Store
 
 
 def until(holds: Callable[[], bool], seconds: float = 600.0) -> bool:
-    end = monotonic() + seconds
-    while not holds() and monotonic() < end:
+    deadline = monotonic() + seconds
+    while not holds() and monotonic() < deadline:
         sleep(0.01)
     return holds()
 
 
-def known(folder: Path, target: str) -> Sources:
+def load_sources(folder: Path, target: str) -> Sources:
     (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
     return load(folder / "sources.yaml")
 
@@ -38,10 +38,10 @@ def test_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> 
     with sources.open("a", encoding="utf-8") as file:
         file.write(f"\npublish:\n{cms.target(only='{kinds: [article, thread, photos]}')}")
     for first in (True, False):
-        done = run("crawl", "rss", "--json", "--sources", str(sources))
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["reason"] == "finished"
-        assert ("published" in done.stderr) is first, done.stderr
+        result = run("crawl", "rss", "--json", "--sources", str(sources))
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["reason"] == "finished"
+        assert ("published" in result.stderr) is first, result.stderr
     store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
     heads = {story.head.id for story in store.stories(StoryFilter(limit=10_000)).stories}
     store.close()
@@ -52,7 +52,7 @@ def test_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> 
 
 def test_worker_publishes_new_articles_continuously(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     messages: list[str] = []
-    publisher = Publisher(known(tmp_path, cms.target()), messages.append, every=0.02)
+    publisher = Publisher(load_sources(tmp_path, cms.target()), messages.append, every=0.02)
     publisher.start()
     try:
         add("a")
@@ -68,7 +68,7 @@ def test_worker_publishes_new_articles_continuously(store: Store, add: Callable[
 def test_lasting_problem_is_reported_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     messages: list[str] = []
     cms.run("ALTER TABLE posts RENAME TO other")
-    publisher = Publisher(known(tmp_path, cms.target()), messages.append, every=0.02)
+    publisher = Publisher(load_sources(tmp_path, cms.target()), messages.append, every=0.02)
     publisher.start()
     try:
         add("a")
@@ -85,12 +85,12 @@ def test_lasting_problem_is_reported_once(store: Store, add: Callable[..., str],
 def test_publishing_errors_do_not_end_a_crawl(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     messages: list[str] = []
     add("a")
-    after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
+    after_crawl(load_sources(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
     assert "unavailable" in messages[0]
-    after_crawl(known(tmp_path, cms.target()), messages.append)
+    after_crawl(load_sources(tmp_path, cms.target()), messages.append)
     assert messages[1:] == ["cms: 1 published"]
-    after_crawl(known(tmp_path, cms.target()), messages.append)
+    after_crawl(load_sources(tmp_path, cms.target()), messages.append)
     assert messages[2:] == []
-    lost = known(tmp_path, cms.target()).model_copy(update={"store": f"sqlite:///{tmp_path}/no/store.db"})
-    after_crawl(lost, messages.append)
+    broken = load_sources(tmp_path, cms.target()).model_copy(update={"store": f"sqlite:///{tmp_path}/no/store.db"})
+    after_crawl(broken, messages.append)
     assert "nothing was published" in messages[2]

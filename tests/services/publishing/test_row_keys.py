@@ -89,13 +89,13 @@ def test_overtaken_publisher_removes_nothing(store: Store, add: Add, cms: Cms, t
     run(store, tmp_path, cms.target())
     store.outbox.ask("cms", [id], "gone", now=NOW)
     with work_on(store, tmp_path, cms.target()) as work:
-        began = NOW + timedelta(days=900)
-        (slow,) = store.outbox.take("cms", "slow", now=began, seconds=LEASE, limit=1)
+        start = NOW + timedelta(days=900)
+        (entry,) = store.outbox.take("cms", "slow", now=start, seconds=LEASE, limit=1)
         store.outbox.ask("cms", [id], "there", now=NOW)
         add("a", title="新的标题")
-        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).revised == 1
+        assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).revised == 1
         with pytest.raises(Overtaken):
-            work.target.remove(store.articles([id])[0], slow)
+            work.target.remove(store.articles([id])[0], entry)
     assert [row["title"] for row in cms.rows()] == ["新的标题"]
 
 
@@ -109,10 +109,10 @@ def test_overtaken_publisher_restores_nothing(store: Store, add: Add, cms: Cms, 
         run(store, tmp_path, target)
     store.outbox.ask("cms", [id], "there", now=NOW)
     with work_on(store, tmp_path, target) as work:
-        began = NOW + timedelta(days=900)
-        (slow,) = store.outbox.take("cms", "slow", now=began, seconds=LEASE, limit=1)
+        start = NOW + timedelta(days=900)
+        (entry,) = store.outbox.take("cms", "slow", now=start, seconds=LEASE, limit=1)
         store.outbox.ask("cms", [id], "gone", now=NOW)
-        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).withdrawn == 1
+        assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(Overtaken):
-            work.target.put(store.articles([id])[0], slow)
+            work.target.put(store.articles([id])[0], entry)
     assert [row["status"] for row in cms.rows()] == (["trash"] if before and "trash" in unpublish else [])

@@ -155,11 +155,11 @@ def test_only_filters_articles(store: Store, add: Add, cms: Cms, tmp_path: Path)
         ("{kinds: [thread]}", 0),
     ):
         with work_on(store, tmp_path, "topics: []\n" and cms.target(only=only).replace("topics: [环境]", "topics: []")) as work:
-            chosen = replace(work, settings=work.settings)
+            filtered = replace(work, settings=work.settings)
             if "topics" in only:
                 narrowed = work.settings.only.model_copy(update={"topics": ("环境",)})
-                chosen = replace(work, settings=work.settings.model_copy(update={"only": narrowed}))
-            assert len(list(pending(chosen))) == number, only
+                filtered = replace(work, settings=work.settings.model_copy(update={"only": narrowed}))
+            assert len(list(pending(filtered))) == number, only
 
 
 def test_limit(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ def test_crash_between_commit_and_settlement_duplicates_nothing(store: Store, ad
         with work_on(store, tmp_path, cms.target(marks=marks)) as work:
             follow(work)
             store.outbox.ask("cms", [entry.article_id for entry in store.outbox.entries()], "there", now=NOW)
-            (held,) = store.outbox.take("cms", "who dies", now=NOW + timedelta(days=400), seconds=1, limit=9)
-            work.target.put(store.articles([held.article_id])[0], replace(held, digest=None))
+            (entry,) = store.outbox.take("cms", "who dies", now=NOW + timedelta(days=400), seconds=1, limit=9)
+            work.target.put(store.articles([entry.article_id])[0], replace(entry, digest=None))
             later = replace(work, now=lambda: NOW + timedelta(days=401))
             assert publish(later).published == 1
         assert len(cms.rows()) == 1
@@ -201,13 +201,13 @@ def test_overtaken_publisher_writes_nothing(store: Store, add: Add, cms: Cms, tm
     id = add("a")
     store.outbox.ask("cms", [id], "there", now=NOW)
     with work_on(store, tmp_path, cms.target()) as work:
-        (slow,) = store.outbox.take("cms", "slow", now=NOW, seconds=LEASE, limit=1)
+        (entry,) = store.outbox.take("cms", "slow", now=NOW, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
         add("a", title="新的标题")
         later = replace(work, now=lambda: NOW + timedelta(seconds=LEASE + 1))
         assert publish(later).published == 1
         with pytest.raises(Exception, match="another process"):
-            work.target.put(old, slow)
+            work.target.put(old, entry)
     assert cms.rows()[0]["title"] == "新的标题"
 
 
@@ -242,14 +242,14 @@ def test_dry_run_shows_statements_and_changes_nothing(store: Store, add: Add, cm
 def test_internal_error_of_one_article_does_not_block_others(
     store: Store, add: Add, cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bad, _ = add("a"), add("b")
+    broken, _ = add("a"), add("b")
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
-        def breaking(one: StoredArticle, entry: OutboxEntry) -> Published:
-            if one.id == bad:
+        def breaking(article: StoredArticle, entry: OutboxEntry) -> Published:
+            if article.id == broken:
                 raise RuntimeError("a fault of ours")
-            return put(one, entry)
+            return put(article, entry)
 
         monkeypatch.setattr(work.target, "put", breaking)
         for day in range(MOST_TRIES + 1):
@@ -257,20 +257,20 @@ def test_internal_error_of_one_article_does_not_block_others(
     assert len(cms.rows()) == 1
     assert "a fault of ours" in caplog.text
     (failed,) = store.outbox.entries(states=["failed"])
-    assert (failed.article_id, "a fault of ours" in (failed.reason or "")) == (bad, True)
+    assert (failed.article_id, "a fault of ours" in (failed.reason or "")) == (broken, True)
 
 
 def test_target_unavailable_for_one_article_takes_the_others(
     store: Store, add: Add, cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = min(add(), add(), add())  # entries due at the same time are ordered by id
+    broken = min(add(), add(), add())  # entries due at the same time are ordered by id
     with work_on(store, tmp_path, cms.target()) as work:
         put = work.target.put
 
-        def slow(one: StoredArticle, entry: OutboxEntry) -> Published:
-            if one.id == bad:
+        def slow(article: StoredArticle, entry: OutboxEntry) -> Published:
+            if article.id == broken:
                 raise TargetAway("no answer")
-            return put(one, entry)
+            return put(article, entry)
 
         monkeypatch.setattr(work.target, "put", slow)
         tallies = [publish(replace(work, now=lambda day=day: NOW + timedelta(days=400 + day))) for day in range(3)]
@@ -284,22 +284,22 @@ def test_waiting_for_another_version_is_not_a_failed_attempt(store: Store, add: 
     store.outbox.ask("cms", ids, "there", now=NOW)
     store.outbox.take("cms", "who hangs", now=NOW, seconds=900, limit=1)
     with work_on(store, tmp_path, cms.target()) as work:
-        for look in range(3 * MOST_TRIES):
-            publish(replace(work, now=lambda look=look: NOW + (look + 1) * 2 * BUSY_WAIT))
+        for attempt in range(3 * MOST_TRIES):
+            publish(replace(work, now=lambda attempt=attempt: NOW + (attempt + 1) * 2 * BUSY_WAIT))
     assert store.outbox.counts() == {"cms": {"waiting": 1, "under-way": 1}}
 
 
 def test_unavailable_database_is_waited_for(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a")
-    away = cms.target().replace("cms.db", "gone.db")
-    tally = run(store, tmp_path, away)
+    target = cms.target().replace("cms.db", "gone.db")
+    tally = run(store, tmp_path, target)
     assert tally.away is not None
     assert "no such database" in tally.away
     assert run(store, tmp_path, cms.target()).published == 1
 
 
 def test_hostile_text_does_not_break_statements(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
-    nasty = "\u2028x\x00 ' \" \\ %s :name {0} 😀 \ud800"
-    store.add(article("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), now=NOW)
+    hostile = "\u2028x\x00 ' \" \\ %s :name {0} 😀 \ud800"
+    store.add(article("n", title=hostile, text=hostile * 20, category=hostile, author=hostile), now=NOW)
     assert run(store, tmp_path, cms.target()).published == 1
     assert "😀" in cms.rows()[0]["title"]

@@ -42,13 +42,13 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    made = Receiver()
+    receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            made.sent.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            status, headers, answer = made.answers.pop(0) if made.answers else (200, {}, b'{"id": 42}')
+            receiver.sent.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            status, headers, answer = receiver.answers.pop(0) if receiver.answers else (200, {}, b'{"id": 42}')
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -60,10 +60,10 @@ def receiver() -> Iterator[Receiver]:
             """Quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.port = server.server_port
+    receiver.port = server.server_port
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    yield made
+    yield receiver
     server.shutdown()
     server.server_close()
     thread.join()
@@ -74,8 +74,8 @@ def sources(folder: Path, port: int, allowed: str = "[127.0.0.1/32]") -> Sources
     return parse(f"politeness: {{allow_private: {allowed}}}\npublish:\n{target}".encode(), folder / "sources.yaml", {})
 
 
-def run(store: Store, known: Sources, later: timedelta = timedelta()) -> Tally:
-    work = Work(store, known.publish[0], open_target(known.publish[0], known))
+def run(store: Store, sources: Sources, later: timedelta = timedelta()) -> Tally:
+    work = Work(store, sources.publish[0], open_target(sources.publish[0], sources))
     return publish(replace(work, now=lambda: NOW + timedelta(days=1) + later))
 
 
@@ -87,20 +87,20 @@ def test_article_is_posted_and_signed(store: Store, add: Add, receiver: Receiver
     assert (data["event"], data["id"], data["target"], data["form"]) == ("article.published", id, "hook", 1)
     assert (data["article"]["title"], data["article"]["site"]) == ("桥 😀", "青河网")
     signature = dict(part.split("=", 1) for part in headers["x-newsportal-signature"].split(","))
-    wanted = hmac.new(SECRET.encode(), signature["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
-    assert hmac.compare_digest(wanted, signature["v1"])
+    expected = hmac.new(SECRET.encode(), signature["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert hmac.compare_digest(expected, signature["v1"])
     assert SECRET.encode() not in body + json.dumps(headers).encode()
     assert store.outbox.of("hook", [id])[id].place == "42"
 
 
 def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
-    known = sources(tmp_path, receiver.port)
+    config = sources(tmp_path, receiver.port)
     id = add("a")
-    run(store, known)
+    run(store, config)
     add("a", title="改过的标题")
-    assert run(store, known).revised == 1
+    assert run(store, config).revised == 1
     store.outbox.ask("hook", [id], "gone", now=NOW)
-    assert run(store, known).withdrawn == 1
+    assert run(store, config).withdrawn == 1
     assert [(data["event"], data.get("place")) for data in receiver.bodies()] == [
         ("article.published", None),
         ("article.revised", "42"),
@@ -111,24 +111,24 @@ def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add,
 
 
 def test_temporary_failure_is_retried_with_the_same_key(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
-    known = sources(tmp_path, receiver.port)
+    config = sources(tmp_path, receiver.port)
     receiver.answers += [(503, {}, b""), (429, {"retry-after": "7200"}, b"")]
     add("a")
-    assert run(store, known).put_off == 1
-    assert run(store, known, timedelta(seconds=29)).done == 0, "not before the delay"
-    assert run(store, known, timedelta(seconds=31)).put_off == 1
-    assert run(store, known, timedelta(seconds=7000)).done == 0, "after the receiver's Retry-After"
-    assert run(store, known, timedelta(seconds=7300)).published == 1
+    assert run(store, config).put_off == 1
+    assert run(store, config, timedelta(seconds=29)).done == 0, "not before the delay"
+    assert run(store, config, timedelta(seconds=31)).put_off == 1
+    assert run(store, config, timedelta(seconds=7000)).done == 0, "after the receiver's Retry-After"
+    assert run(store, config, timedelta(seconds=7300)).published == 1
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 1
     assert len(receiver.sent) == 3
 
 
 @pytest.mark.slow
 def test_permanent_server_error_fails_after_max_tries(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
-    known = sources(tmp_path, receiver.port)
+    config = sources(tmp_path, receiver.port)
     receiver.answers += [(500, {}, b"")] * 20
     add("a")
-    tallies = [run(store, known, timedelta(days=day)) for day in range(20)]
+    tallies = [run(store, config, timedelta(days=day)) for day in range(20)]
     assert [tally.failed for tally in tallies].index(1) == MOST_TRIES - 1
     assert len(receiver.sent) == MOST_TRIES
 
@@ -163,26 +163,26 @@ def test_responses_are_interpreted(
 def test_denied_access_stops_the_run_and_articles_wait(
     store: Store, add: Add, receiver: Receiver, tmp_path: Path, status: int, remedy: str
 ) -> None:
-    known = sources(tmp_path, receiver.port)
+    config = sources(tmp_path, receiver.port)
     ids = [add() for _ in range(30)]
     receiver.answers += [(status, {}, "令牌不对".encode())]
-    tally = run(store, known)
+    tally = run(store, config)
     assert len(receiver.sent) == 1
     assert tally.unfit is not None
     assert f"the receiver answered {status}: 令牌不对" in tally.unfit
     assert remedy in tally.unfit
     assert (tally.done, tally.failed) == (0, 0)
     assert {entry.state for entry in store.outbox.of("hook", ids).values()} == {"waiting"}
-    assert run(store, known).published == 30
+    assert run(store, config).published == 30
 
 
 def test_one_denied_article_blocks_others_for_one_run_only(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     """A receiver's firewall may reject one text and accept the others."""
-    known = sources(tmp_path, receiver.port)
+    config = sources(tmp_path, receiver.port)
     ids = [add() for _ in range(3)]
     receiver.answers += [(403, {}, b""), (200, {}, b""), (200, {}, b""), (403, {}, b"")]
-    assert run(store, known).unfit is not None
-    second = run(store, known)
+    assert run(store, config).unfit is not None
+    second = run(store, config)
     assert second.published == 2
     assert second.unfit is not None
     assert sorted(entry.state for entry in store.outbox.of("hook", ids).values()) == ["done", "done", "waiting"]
@@ -219,20 +219,20 @@ def test_unstorable_id_in_response_is_cleaned(
 
 def test_repeated_state_has_a_new_idempotency_key(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     """Otherwise a receiver that remembers keys would keep the previous state."""
-    known = sources(tmp_path, receiver.port)
+    config = sources(tmp_path, receiver.port)
     id = add("a", category="体育")
-    run(store, known)
+    run(store, config)
     for category in ("财经", "体育", "财经"):
         store.set_category(id, category, by="editor", now=NOW)
-        assert run(store, known).revised == 1
+        assert run(store, config).revised == 1
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == len(receiver.sent) == 4
 
 
 def test_secret_in_url_is_hidden_in_reasons(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     add("a")
-    known = sources(tmp_path, receiver.port, allowed="[]")
-    settings = known.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
-    work = Work(store, settings, open_target(settings, known))
+    config = sources(tmp_path, receiver.port, allowed="[]")
+    settings = config.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
+    work = Work(store, settings, open_target(settings, config))
     tally = publish(work)
     assert tally.away is not None
     assert "geheim2" not in tally.away
@@ -240,5 +240,5 @@ def test_secret_in_url_is_hidden_in_reasons(store: Store, add: Add, receiver: Re
 
 
 def test_secret_is_hidden_in_repr(tmp_path: Path) -> None:
-    known = sources_with(tmp_path, "- {name: h, to: 'https://h.example/x', secret: geheim}\n")
-    assert "geheim" not in repr(known.publish[0])
+    config = sources_with(tmp_path, "- {name: h, to: 'https://h.example/x', secret: geheim}\n")
+    assert "geheim" not in repr(config.publish[0])

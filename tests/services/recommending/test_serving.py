@@ -46,34 +46,34 @@ def add_views(store: Store, ids: list[str]) -> None:
 
 def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str]) -> None:
     assert Recommender(store, fresh=0).recommended(None, NOW, 5)[0].because is None
-    assert len({one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
+    assert len({item.story.id for item in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
     store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
-    assert ids[0] not in {one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 60)}
+    assert ids[0] not in {item.story.id for item in Recommender(store, fresh=0).recommended("林", NOW, 60)}
 
 
 def test_neighbours_are_used_before_the_first_fit(store: Store, ids: list[str]) -> None:
     add_views(store, ids)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
-    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the kind of stories that r0 views"
-    assert any(one.because for one in found)
+    assert sum(ids.index(item.story.id) % 2 == 0 for item in found) >= 6, "the kind of stories that r0 views"
+    assert any(item.because for item in found)
 
 
 def test_early_counts_are_refreshed_until_the_first_fit(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: list[datetime] = []
+    moments: list[datetime] = []
     count = serving.early
-    monkeypatch.setattr(serving, "early", lambda store, now, days: counted.append(now) or count(store, now, days))
+    monkeypatch.setattr(serving, "early", lambda store, now, days: moments.append(now) or count(store, now, days))
     recommender = Recommender(store, fresh=0)
     assert len(recommender.recommended(None, NOW, 100)) == 60
     new = add(store, 999, NOW)
     for reader in range(30):
         store.readers.record_view(f"n{reader}", new, [1], pictures=1, now=NOW + timedelta(seconds=30))
-    assert new in {one.story.id for one in recommender.recommended(None, NOW + timedelta(minutes=1), 5)}
-    assert counted == [NOW]
+    assert new in {item.story.id for item in recommender.recommended(None, NOW + timedelta(minutes=1), 5)}
+    assert moments == [NOW]
     recommender.recommended(None, NOW + timedelta(minutes=11), 5)
-    assert counted == [NOW, NOW + timedelta(minutes=11)]
+    assert moments == [NOW, NOW + timedelta(minutes=11)]
     fit(store, NOW + timedelta(minutes=12))
     recommender.recommended(None, NOW + timedelta(minutes=30), 5)
-    assert len(counted) == 2, "the fit is used"
+    assert len(moments) == 2, "the fit is used"
 
 
 def test_empty_store_recommends_nothing(store: Store) -> None:
@@ -84,13 +84,13 @@ def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
     add_views(store, ids)
     fit(store, NOW)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
-    seen = {view.story for view in store.readers.history("r0")}
+    viewed = {view.story for view in store.readers.history("r0")}
     assert len(found) == 8
-    assert not seen & {one.story.id for one in found}
-    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6
-    because = [one.because for one in found if one.because]
+    assert not viewed & {item.story.id for item in found}
+    assert sum(ids.index(item.story.id) % 2 == 0 for item in found) >= 6
+    because = [item.because for item in found if item.because]
     assert because
-    assert {story.id for story in because} <= seen
+    assert {story.id for story in because} <= viewed
 
 
 @pytest.mark.slow
@@ -102,10 +102,10 @@ def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
     for reader in range(30):
         store.readers.record_view(f"n{reader}", new, [1], pictures=1, now=NOW + HOUR)
     later = NOW + 2 * HOUR
-    assert new in {one.story.id for one in recommender.recommended(None, later, 10)}
-    assert new in {one.story.id for one in recommender.recommended("r0", later, 20)}
+    assert new in {item.story.id for item in recommender.recommended(None, later, 10)}
+    assert new in {item.story.id for item in recommender.recommended("r0", later, 20)}
     store.readers.record_view("r0", new, [1], pictures=1, now=later)
-    assert new not in {one.story.id for one in recommender.recommended("r0", later, 20)}
+    assert new not in {item.story.id for item in recommender.recommended("r0", later, 20)}
 
 
 def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: list[str]) -> None:
@@ -113,28 +113,28 @@ def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: 
     fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.refresh(NOW)
-    before = [one.story.id for one in recommender.recommended("r0", NOW, 6)]
-    seen = store.readers.history("r0")[0].story
-    store.fold(before[0], seen, reason="by-hand", now=NOW)
+    before = [item.story.id for item in recommender.recommended("r0", NOW, 6)]
+    viewed = store.readers.history("r0")[0].story
+    store.fold(before[0], viewed, reason="by-hand", now=NOW)
     store.fold(before[1], before[2], reason="by-hand", now=NOW)
-    after = [one.story.id for one in recommender.recommended("r0", NOW, 60)]
-    assert not {before[0], before[1], seen} & set(after)
+    after = [item.story.id for item in recommender.recommended("r0", NOW, 60)]
+    assert not {before[0], before[1], viewed} & set(after)
     assert after.count(before[2]) == 1
     assert len(after) == len(set(after))
 
 
 def test_newer_fit_is_used_and_broken_one_ignored(store: Store, ids: list[str], caplog: pytest.LogCaptureFixture) -> None:
     add_views(store, ids)
-    made = fit(store, NOW)
+    model = fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.recommended("r0", NOW, 5)
     store.readers.save_fit(Fit(NOW + HOUR, {}, b"nonsense"))
     assert recommender.recommended("r0", NOW + HOUR, 5)
     assert "is not used" in caplog.text
     assert Recommender(store, fresh=0).recommended("r0", NOW + HOUR, 5), "without any fit"
-    store.readers.save_fit(Fit(NOW + 2 * HOUR, made.facts, made.packed))
+    store.readers.save_fit(Fit(NOW + 2 * HOUR, model.facts, model.packed))
     caplog.clear()
-    assert [one.story.id for one in recommender.recommended("r0", NOW + 2 * HOUR, 5)]
+    assert [item.story.id for item in recommender.recommended("r0", NOW + 2 * HOUR, 5)]
     assert caplog.text == ""
 
 
@@ -159,7 +159,7 @@ def test_refresh_does_not_delay_readers(store: Store, ids: list[str], monkeypatc
     assert len(looking) == 1
     going.set()
     looking[0].join(600)
-    assert new in {one.story.id for one in recommender.recommended(None, NOW, 100)}
+    assert new in {item.story.id for item in recommender.recommended(None, NOW, 100)}
 
 
 def test_unavailable_store_leaves_known_recommendations(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,8 +182,8 @@ def test_unavailable_store_leaves_known_recommendations(store: Store, ids: list[
 def test_fit_omits_old_views(store: Store, ids: list[str]) -> None:
     add_views(store, ids)
     assert fit(store, NOW).facts["let_go"] == 0
-    made = fit(store, NOW + timedelta(days=400))
-    assert (made.facts["views"], made.facts["let_go"]) == (0, 240)
+    model = fit(store, NOW + timedelta(days=400))
+    assert (model.facts["views"], model.facts["let_go"]) == (0, 240)
     assert store.readers.fits()[0][1]["by"] == "embedded"
 
 
@@ -191,19 +191,19 @@ def test_fit_reports_progress(store: Store, ids: list[str], monkeypatch: pytest.
     monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
     add_views(store, ids)
     steps: list[tuple[float, str]] = []
-    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, what: steps.append((share, what)))
+    fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, step: steps.append((share, step)))
     assert steps == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
 
 
 def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None:
     add_views(store, ids)
     fit(store, NOW)
-    chosen = Recommending(method="paper", alpha=0.4, unit="days")
-    found = Recommender(store, chosen, fresh=0).recommended("r0", NOW, 8)
+    method = Recommending(method="paper", alpha=0.4, unit="days")
+    found = Recommender(store, method, fresh=0).recommended("r0", NOW, 8)
     learnt = columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
     expected = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
-    assert [one.recommendation.story for one in found] == list(expected)
-    assert {one.recommendation.by for one in found} == {"neighbours"}
+    assert [item.recommendation.story for item in found] == list(expected)
+    assert {item.recommendation.by for item in found} == {"neighbours"}
     assert expected != Recommender(store, fresh=0).recommended("r0", NOW, 8)
-    new = Recommender(store, chosen, fresh=0).recommended(None, NOW, 3)
-    assert [one.recommendation.by for one in new] == ["fresh"] * 3
+    new = Recommender(store, method, fresh=0).recommended(None, NOW, 3)
+    assert [item.recommendation.by for item in new] == ["fresh"] * 3

@@ -74,74 +74,76 @@ class ListRdd:
 @pytest.fixture(scope="module")
 def items() -> tuple[Item, ...]:
     chance = random.Random(1)
-    made = [
+    stories = [
         Item(f"s{n:04}", NOW - HOUR * 400 * chance.random(), tuple({f"w{chance.randrange(200)}" for _ in range(6)}), (f"t{n % 5}",))
         for n in range(600)
     ]
-    return tuple(made)
+    return tuple(stories)
 
 
 @pytest.fixture(scope="module")
 def views() -> list[View]:
     chance = random.Random(2)
-    made = []
+    views = []
     for _ in range(6000):
         reader, story = int(150 * chance.random() ** 2), int(650 * chance.random() ** 2)
-        made.append(View(f"r{reader:03}", f"s{story:04}", 1 + chance.randrange(8), 8, NOW - HOUR * 300 * chance.random()))
-    return made
+        views.append(View(f"r{reader:03}", f"s{story:04}", 1 + chance.randrange(8), 8, NOW - HOUR * 300 * chance.random()))
+    return views
 
 
 @pytest.fixture(scope="module")
-def parted(items: tuple[Item, ...], views: list[View]) -> spark.Log:
+def partitioned(items: tuple[Item, ...], views: list[View]) -> spark.Log:
     """The log in five parts, one of them without views."""
     cuts = ["", "r003", "r004", "r00400", "r070", "~"]
     some = ([view for view in views if after < view.reader <= until] for after, until in pairwise(cuts))
     return spark.Log(ListRdd(parts.part(part, items) for part in some), items, hours(NOW))
 
 
-def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[View], parted: spark.Log) -> None:
+def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[View], partitioned: spark.Log) -> None:
     local = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
-    assert (len(parted), parted.readers, parted.stories) == (len(local), local.readers, local.stories)
-    assert (parted.alpha(), parted.rate()) == (local.alpha(), local.rate())
+    assert (len(partitioned), partitioned.readers, partitioned.stories) == (len(local), local.readers, local.stories)
+    assert (partitioned.alpha(), partitioned.rate()) == (local.alpha(), local.rate())
     for share in (0.0, 0.1, 0.5, 0.7, 0.85, 1.0):
-        assert parted.when(share) == local.when(share)
+        assert partitioned.when(share) == local.when(share)
     begin, end = local.when(0.6), local.when(0.8)
-    mine, its = parted.moments(begin, end), local.moments(begin, end)
-    assert len(mine) == len(its) > 50
-    for one, other in zip(mine, its, strict=True):
+    distributed, expected = partitioned.moments(begin, end), local.moments(begin, end)
+    assert len(distributed) == len(expected) > 50
+    for one, other in zip(distributed, expected, strict=True):
         assert (one.situation, one.now) == (other.situation, other.now)
         assert np.array_equal(one.history, other.history)
         assert np.array_equal(one.targets, other.targets)
 
 
 @pytest.mark.slow
-def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[View], parted: spark.Log) -> None:
-    mine = best.learnt_of(parted, hours(NOW))
-    its = best.fitted(columns(best.Log(views, items)), hours(NOW))
-    assert mine.facts == its.facts
+def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[View], partitioned: spark.Log) -> None:
+    distributed = best.learnt_of(partitioned, hours(NOW))
+    local = best.fitted(columns(best.Log(views, items)), hours(NOW))
+    assert distributed.facts == local.facts
     for table in ("joint", "after"):
-        one, other = getattr(mine.learnt, table), getattr(its.learnt, table)
+        one, other = getattr(distributed.learnt, table), getattr(local.learnt, table)
         assert np.array_equal(one.starts, other.starts)
         assert np.array_equal(one.story, other.story)
         assert np.array_equal(one.value, other.value)
-    assert np.array_equal(mine.learnt.popular, its.learnt.popular)
-    assert mine.packed() == its.packed(), "bit for bit"
+    assert np.array_equal(distributed.learnt.popular, local.learnt.popular)
+    assert distributed.packed() == local.packed(), "bit for bit"
     for column in ("starts", "story", "began", "by"):
-        assert np.array_equal(getattr(mine.learnt.rows, column), getattr(its.learnt.rows, column))
-    _assert_same(mine, its, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)})
+        assert np.array_equal(getattr(distributed.learnt.rows, column), getattr(local.learnt.rows, column))
+    _assert_same(
+        distributed, local, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)}
+    )
 
 
-def _assert_same(mine: Best, its: Best, histories: dict[str, list[View]]) -> None:
+def _assert_same(distributed: Best, local: Best, histories: dict[str, list[View]]) -> None:
     for reader, history in histories.items():
-        one, other = (model.recommend(history, NOW, 20, reader=reader) for model in (mine, its))
+        one, other = (model.recommend(history, NOW, 20, reader=reader) for model in (distributed, local))
         assert [(found.story, found.by, found.because) for found in one] == [(found.story, found.by, found.because) for found in other]
         assert [found.score for found in one] == pytest.approx([found.score for found in other], abs=1e-9)
         assert one
 
 
 def test_log_without_views_can_be_fitted(items: tuple[Item, ...]) -> None:
-    nothing = spark.Log(ListRdd([parts.part([], items)] * 2), items, hours(NOW))
-    assert best.learnt_of(nothing, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
+    empty = spark.Log(ListRdd([parts.part([], items)] * 2), items, hours(NOW))
+    assert best.learnt_of(empty, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
 
 
 BOTH = """
@@ -164,8 +166,8 @@ def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
     store = open_store(uri)
     readers = _fill(store)
     command = [sys.executable, "-c", BOTH, uri, NOW.isoformat()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
+    assert result.returncode == 0, result.stderr[-3000:]
     one, many = (best.unpack((tmp_path / name).read_bytes()) for name in ("one", "many"))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes(), "bit for bit"
     _assert_same(many, one, {reader: store.readers.history(reader) for reader in readers})
@@ -177,10 +179,10 @@ def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
 def test_missing_requirement_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
-    done = run("recommend", "fit", "--spark", "local[1]", cwd=tmp_path, JAVA_HOME=str(tmp_path))
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "install" in done.stderr
+    result = run("recommend", "fit", "--spark", "local[1]", cwd=tmp_path, JAVA_HOME=str(tmp_path))
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "install" in result.stderr
 
 
 def _fill(store: Store) -> list[str]:
@@ -190,8 +192,8 @@ def _fill(store: Store) -> list[str]:
         link = Link(f"https://news.example/{number}", f"feed:{number % 4}")
         text = "".join(chr(0x4E00 + (number * 977 + place * (331 + number)) % 20_000) for place in range(200))
         at = NOW - HOUR * (number + 1)
-        named = Article(link.url, link, at, identity=link.url, title=text[:10], text=text, published=at)
-        ids.append(store.add(named, now=at).story_id)
+        article = Article(link.url, link, at, identity=link.url, title=text[:10], text=text, published=at)
+        ids.append(store.add(article, now=at).story_id)
     log = [
         View(f"r{chance.randrange(60)}", ids[int(120 * chance.random() ** 2)], chance.randrange(9), 8, NOW - HOUR * 50 * chance.random())
         for _ in range(2500)

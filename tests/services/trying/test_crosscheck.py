@@ -40,12 +40,12 @@ PAGES = [page(title, text) for title, text in STORIES.items()]
 
 
 def test_matching_rule_and_rule_that_finds_nothing() -> None:
-    good = cross_check(ArticleRule(body=".text", title="h1", date=".when"), PAGES)
-    assert (good.read, good.alike, good.titles, good.dates) == (3, 3, 3, 3)
-    assert good.likeness > 0.9
-    bad = cross_check(ArticleRule(body=".no-such"), PAGES)
-    assert (bad.read, bad.alike) == (0, 0)
-    assert all(one.ruled is None and one.free is not None for one in bad.pages)
+    matching = cross_check(ArticleRule(body=".text", title="h1", date=".when"), PAGES)
+    assert (matching.read, matching.alike, matching.titles, matching.dates) == (3, 3, 3, 3)
+    assert matching.likeness > 0.9
+    missing = cross_check(ArticleRule(body=".no-such"), PAGES)
+    assert (missing.read, missing.alike) == (0, 0)
+    assert all(result.ruled is None and result.free is not None for result in missing.pages)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_matching_rule_and_rule_that_finds_nothing() -> None:
 def test_rules_are_css_xpath_or_regular_expressions(rule: ArticleRule) -> None:
     found = cross_check(rule, PAGES)
     assert (found.read, found.alike, found.titles, found.dates) == (3, 3, 3, 3)
-    assert all(one.ruled and one.ruled.title in STORIES and one.ruled.published for one in found.pages)
+    assert all(result.ruled and result.ruled.title in STORIES and result.ruled.published for result in found.pages)
 
 
 @pytest.mark.parametrize("remove", ["p:last-child", "//p[last()]", "re:<p>[^<]*两班[^<]*</p>"])
@@ -85,14 +85,14 @@ def result_page(url: str, changed: bool = False) -> Page:
 
 @pytest.mark.parametrize(("changed", "last"), [(False, "check.trusted"), (True, "check.untrusted")])
 def test_engine_trial_checks_its_wrapper_on_several_pages(changed: bool, last: str) -> None:
-    known = Sources.model_validate({"engines": [ENGINE], "topics": [{"name": "港口", "engines": ["搜"]}]})
+    sources = Sources.model_validate({"engines": [ENGINE], "topics": [{"name": "港口", "engines": ["搜"]}]})
     requested: list[str] = []
 
     def fetch(url: str) -> Page:
         requested.append(url)
         return result_page(url, changed=changed and len(requested) > 2)
 
-    (trial,) = trials(known.engines[0], known, fetch_once(fetch))
+    (trial,) = trials(sources.engines[0], sources, fetch_once(fetch))
     assert len(requested) == len(set(requested)) == 4, "two pages of two queries, each fetched once"
     (check,) = [note for note in trial.notes if note.code == "check.engine"]
     found = dict(check.params)
@@ -101,13 +101,13 @@ def test_engine_trial_checks_its_wrapper_on_several_pages(changed: bool, last: s
 
 
 def test_source_trial_checks_its_rule_on_several_articles(monkeypatch: pytest.MonkeyPatch) -> None:
-    links = "".join(f'<li><a href="{one.url}">{title}，海港网记者报道</a></li>' for one, title in zip(PAGES, STORIES, strict=True))
+    links = "".join(f'<li><a href="{page.url}">{title}，海港网记者报道</a></li>' for page, title in zip(PAGES, STORIES, strict=True))
     channel = Page("https://port.example/news/", f"<ul>{links}</ul>".encode(), NOW, 200, "text/html; charset=utf-8")
-    pages = {one.url: one for one in (*PAGES, channel)}
+    pages = {page.url: page for page in (*PAGES, channel)}
     monkeypatch.setattr(saved, "source_fetcher", lambda *_args: pages.__getitem__)
     for body, read in ((".text", 3), (".no-such", 0)):
-        known = Sources.model_validate({"regions": [{**REGION, "article": {"body": body, "title": "//h1"}}]})
-        ((trial, reading),) = saved.tried("region:港", known)
+        sources = Sources.model_validate({"regions": [{**REGION, "article": {"body": body, "title": "//h1"}}]})
+        ((trial, reading),) = saved.tried("region:港", sources)
         (check,) = [note for note in trial.notes if note.code == "check.rule"]
         counts = dict(check.params)
         assert (counts["pages"], counts["read"], counts["alike"]) == (3, read, read)
@@ -140,16 +140,16 @@ def archive(tmp_path: Path) -> Path:
     file = tmp_path / "crawl.warc.gz"
     others = [Page("https://other.example/a.html", b"<p>x</p>", NOW), Page("https://port.example/a.png", b"\x89PNG", NOW)]
     with Writer(file) as writer:
-        for one in [*PAGES, *others]:
-            kind = "image/png" if one.url.endswith("png") else "text/html; charset=utf-8"
-            writer.write(Exchange(one.url, 200, (("Content-Type", kind),), one.body, when=NOW))
+        for page in [*PAGES, *others]:
+            kind = "image/png" if page.url.endswith("png") else "text/html; charset=utf-8"
+            writer.write(Exchange(page.url, 200, (("Content-Type", kind),), page.body, when=NOW))
     return file
 
 
 def test_saved_pages_of_the_site_are_selected(archive: Path) -> None:
     found = saved_pages(archive, frozenset({"port.example"}), NOW)
-    assert {one.url for one in found} == {one.url for one in PAGES}
-    assert {one.body for one in found} == {one.body for one in PAGES}
+    assert {page.url for page in found} == {page.url for page in PAGES}
+    assert {page.body for page in found} == {page.body for page in PAGES}
     assert len(saved_pages(archive, frozenset({"port.example"}), NOW, most=2)) == 2
     assert saved_pages(archive, frozenset({"nowhere.example"}), NOW) == []
 
@@ -159,16 +159,19 @@ def test_library_is_trained_and_inspected(tmp_path: Path) -> None:
     assert teach(store, PAGES[:2], NOW) == 1
     assert teach(store, PAGES[:2], NOW) == 0
     library, _ = library_of(store)
-    by = {one.by: one for one in readings(library, PAGES[2])}
-    assert by["url_tree"].found is not None
-    assert "冷库" in (by["url_tree"].found.text or "")
-    assert by["best"].found is not None
+    by_method = {reading.by: reading for reading in readings(library, PAGES[2])}
+    assert by_method["url_tree"].found is not None
+    assert "冷库" in (by_method["url_tree"].found.text or "")
+    assert by_method["best"].found is not None
     (look,) = looks(library, "port.example")
     assert look.directory == "/news"
     assert any(holds for _, _, holds in look.boxes)
     assert looks(library, "nowhere.example") == []
     strange = page("另一种版式", "甲" * 50).body.replace(b"<div class", b"<section><div class").replace(b"</div>", b"</div></section>")
-    waits = {one.by: one for one in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))}
-    assert waits["url_tree"].why == "waits-for-sibling"
+    waiting = {
+        reading.by: reading
+        for reading in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))
+    }
+    assert waiting["url_tree"].why == "waits-for-sibling"
     assert sum(1 for _ in library_of(store)[0]) == 1, "trying a page does not train the library"
     store.close()

@@ -106,9 +106,9 @@ def redirecting(**targets: str) -> tuple[list[str], object]:
 def test_robots_txt_of_redirect_target_is_obeyed() -> None:
     requested, get = redirecting(news_a="https://other.example/shut/a", news_b="https://other.example/b")
     visit = Visitor(get)  # type: ignore[arg-type]
-    with pytest.raises(FetchRefused, match="does not allow") as caught:
+    with pytest.raises(FetchRefused, match="does not allow") as refused:
         visit(f"{SITE}/a")
-    assert caught.value.url == "https://other.example/shut/a"
+    assert refused.value.url == "https://other.example/shut/a"
     assert visit(f"{SITE}/b").url == "https://other.example/b"
     assert requested == [f"{SITE}/robots.txt", f"{SITE}/a", "https://other.example/robots.txt", f"{SITE}/b", "https://other.example/b"]
     assert visit.requests == len(requested)

@@ -25,8 +25,8 @@ def fetch(url: str) -> Page:
 def test_environment_variables_in_urls_are_not_expanded(tmp_path: Path) -> None:
     """A URL invented by a page is written to sources.yaml by the operator and fetched from then on."""
     (found, *_), _notes = find("https://evil.example/", fetch)
-    listed = planned(read(f'<opml><body><outline text="乙" xmlUrl="{FEED}"/></body></opml>'.encode()).feeds, Sources(), None)
+    plan = planned(read(f'<opml><body><outline text="乙" xmlUrl="{FEED}"/></body></opml>'.encode()).feeds, Sources(), None)
     file = tmp_path / "sources.yaml"
     file.write_text("portal: {title: 晨报}\n", "utf-8")
-    write(file, [("feeds", dict(entry(found, None, None, Sources()))), ("feeds", dict(listed.new[0]))])
+    write(file, [("feeds", dict(entry(found, None, None, Sources()))), ("feeds", dict(plan.new[0]))])
     assert [feed.url for feed in load(file, ENVIRON).feeds] == ["https://evil.example/feed?x=$%7BDATABASE_PASSWORD}"] * 2
