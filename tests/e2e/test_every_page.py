@@ -83,11 +83,11 @@ def site(full_site: Any) -> Any:
 def fill(site: Any) -> None:
     store, people, now = site.store, site.accounts.people, site.newsroom.NOW
     site.session("admin")
-    person = people.named("admin of the tests")
+    person = people.by_name("admin of the tests")
     site.accounts.alerts.add(Alert("a" * 16, person.id, "旅游", "topic", "旅游", "webhook", {"url": "https://hooks.example/"}, now))
     people.add("another of the tests", "correct horse battery staple", Role.READER, now=now)
     site.accounts.marks.star(person.id, store.article(site.ids["沿江三省"]).story_id, True, now=now)
-    site.accounts.searches.keep(person.id, "峡谷", "q=峡谷", now=now)
+    site.accounts.searches.save(person.id, "峡谷", "q=峡谷", now=now)
     store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
     store.hide([store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
     placed = [Assignment(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]

@@ -136,7 +136,7 @@ def test_failed_test_message_shows_reason(editor: httpx.Client) -> None:
 def test_test_messages_share_one_limit_on_page_and_api(serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any) -> None:
     reader: httpx.Client = serve(store, index, settings, role="reader")
     id = create_alert(reader, url="http://127.0.0.1:9/x")
-    person = reader.accounts.people.named("reader 0")  # type: ignore[attr-defined]
+    person = reader.accounts.people.by_name("reader 0")  # type: ignore[attr-defined]
     _, token = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]
     program = {"authorization": f"Bearer {token}"}
     for number in range(TESTS):
@@ -208,7 +208,7 @@ def test_changed_alert_settings_apply_at_once(shelf: Store) -> None:
         disabled = {"enabled": False}
         state = State({"portal": portal_with(shelf, accounts, newsroom_now, {"alerts": disabled})})
         made = sender_thread(state)
-        accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
+        accounts.alerts.store([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
         made.run_step()
         assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # alerts are disabled
         state.portal = portal_with(shelf, accounts, newsroom_now, {})

@@ -63,7 +63,7 @@ def test_articles_to_review_are_counted(editor: httpx.Client, newsdesk: Store, n
 def add_failed_alert(client: httpx.Client, person_id: str, id: str, now: datetime, when: datetime) -> None:
     alerts = client.accounts.alerts  # type: ignore[attr-defined]
     alerts.add(Alert(id, person_id, id, "disk", "", "webhook", {}, created=now))
-    alerts.keep([Message(id, "a thing", "", "t", found=when, due=when, changed=when, state="failed", reason="no")])
+    alerts.store([Message(id, "a thing", "", "t", found=when, due=when, changed=when, state="failed", reason="no")])
 
 
 def test_only_own_failed_alerts_of_this_week_are_shown(editor: httpx.Client, newsroom: ModuleType) -> None:

@@ -84,7 +84,7 @@ def app(serve: Any, shelf: Store, index: Any, newsroom: ModuleType) -> App:
 
 def make_app(client: httpx.Client, newsroom: ModuleType, rights: frozenset[Right] = frozenset({Right.KEEP}), role: str = "reader") -> App:
     accounts: Accounts = client.accounts  # type: ignore[attr-defined]
-    person = accounts.people.named(NAME) or accounts.people.add(NAME, "correct horse battery staple", Role(role), now=newsroom.NOW)
+    person = accounts.people.by_name(NAME) or accounts.people.add(NAME, "correct horse battery staple", Role(role), now=newsroom.NOW)
     return App(client, person, accounts.tokens.add(person, "手机", rights, now=newsroom.NOW)[1])
 
 
@@ -193,7 +193,7 @@ def test_feedme(app: App) -> None:
 def test_capy(app: App, newsroom: ModuleType) -> None:
     """Use a saved search as a feed: read its stream, rename and remove it."""
     query = "q=%E5%B3%A1%E8%B0%B7"
-    search = app.accounts.searches.keep(app.person.id, "峡谷", query, now=newsroom.NOW)
+    search = app.accounts.searches.save(app.person.id, "峡谷", query, now=newsroom.NOW)
     app.log_in()
     id = f"feed/search/{search.id}"
     rows = {row["id"]: row for row in app.get("/subscription/list")["subscriptions"]}

@@ -61,7 +61,7 @@ def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fres
     client = serve(fresh, role="admin")
     origin = str(client.base_url)
     client.post("/people", data={"name": "乙", "role": "reader"})
-    person = client.accounts.people.named("乙")  # type: ignore[attr-defined]
+    person = client.accounts.people.by_name("乙")  # type: ignore[attr-defined]
     client.accounts.people.set_password(person.id, PASSWORD)  # type: ignore[attr-defined]
 
     def sign_in(browser: httpx.Client) -> None:
@@ -94,9 +94,9 @@ def test_dismissed_story_is_not_recommended(client: httpx.Client) -> None:
 
 def test_preferences_are_stored_separately() -> None:
     accounts = open_accounts("sqlite://", hasher=CHEAP)
-    accounts.preferences.keep("p", {"theme": "dark"})
-    accounts.preferences.keep("p", {"lang": "en"})
-    accounts.preferences.keep("p", {"theme": "light"})
+    accounts.preferences.update("p", {"theme": "dark"})
+    accounts.preferences.update("p", {"lang": "en"})
+    accounts.preferences.update("p", {"theme": "light"})
     assert accounts.preferences.of("p") == {"theme": "light", "lang": "en"}
     assert accounts.preferences.of("q") == {}
     accounts.close()

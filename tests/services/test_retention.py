@@ -47,7 +47,7 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
     store.boards.add("list:热", NOW + 364 * DAY, [Place("a" * 20, "题", "https://a.example/", 1)])
     accounts.alerts.add(Alert("alert", "p", "快讯", "topic", "旅游", "webhook", {}, NOW))
     over, waits = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
-    accounts.alerts.keep([over, waits])
+    accounts.alerts.store([over, waits])
     found = prune(store, accounts, Retention(), alpha=0.5, now=NOW + 364 * DAY)
     assert sum(found.gone.values()) == 0
     later = NOW + 1096 * DAY

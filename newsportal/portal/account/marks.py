@@ -112,7 +112,7 @@ def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
 def renew_feed_key(request: Request, visit: Here) -> Response:
     """Replace the feed's secret URL; the former one stops working."""
     accounts, person = accounts_and_person(visit)
-    accounts.marks.feed_key(person, anew=True)
+    accounts.marks.feed_key(person, renew=True)
     log_change(request, "feed.renew", "starred")
     return notify(request, "/starred", _("The feed has a new address; the former one no longer works."))
 
@@ -165,7 +165,7 @@ def _save_search(request: Request, search: SearchRequest, name: str, back: str) 
     visit = Visit(request)
     accounts, person = accounts_and_person(visit)
     try:
-        saved = accounts.searches.keep(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
+        saved = accounts.searches.save(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
     except SearchNotSaved:
         return notify(request, back, _("The search was not saved: the limit is reached. Remove one first."))
     log_change(request, "search.keep", saved.id, {"name": saved.name})

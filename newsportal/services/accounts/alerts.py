@@ -122,7 +122,7 @@ class Alerts(Part):
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
             connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
 
-    def keep(self, messages: Iterable[Message]) -> int:
+    def store(self, messages: Iterable[Message]) -> int:
         """Insert messages about conditions of the portal, which are not in the store's change log. Return the number of new ones."""
         with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, asdict(message)) for message in messages)

@@ -131,7 +131,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
     outbox = work.accounts.alerts
     due = scheduled_messages((alert for alert in outbox.all() if alert.enabled), work.now(), work.zone)
     if new := [message for message in due if not outbox.has_announced(message.alert_id, [message.thing], [])]:
-        tally.found += outbox.keep(new)
+        tally.found += outbox.store(new)
 
 
 def deliver(work: Work, tally: Tally) -> None:
@@ -300,4 +300,4 @@ def follow_conditions(work: Work) -> int:
         for condition in found
         if condition.about == alert.about
     ]
-    return work.accounts.alerts.keep(messages)
+    return work.accounts.alerts.store(messages)

@@ -46,7 +46,7 @@ def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, ch
 def test_concurrent_first_starts_create_one_administrator(uri: str, now: datetime) -> None:
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         with ThreadPoolExecutor(4) as pool:
-            made = [one for one in pool.map(lambda place: (accounts, other)[place % 2].people.first(now=now), range(8)) if one]
+            made = [one for one in pool.map(lambda place: (accounts, other)[place % 2].people.add_first_admin(now=now), range(8)) if one]
         assert len(made) == len(accounts.people.all()) == 1
 
 
@@ -93,8 +93,8 @@ def test_unknown_name_costs_the_same_work(tmp_path: Path, now: datetime) -> None
         boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=now)
         accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
         for name in ("boss", "nobody"):
-            assert accounts.people.checked(name, "a wrong password") is None
+            assert accounts.people.authenticate(name, "a wrong password") is None
         accounts.people.disable(boss.id)
-        assert accounts.people.checked("boss", PASSWORD) is None
+        assert accounts.people.authenticate("boss", PASSWORD) is None
     assert len(hasher.paid) == 3
     assert all(one == hasher.paid[0] for one in hasher.paid)

@@ -132,21 +132,21 @@ def test_feed_key_can_be_replaced(accounts: Accounts) -> None:
     key = accounts.marks.feed_key(ME)
     assert accounts.marks.feed_key(ME) == key != accounts.marks.feed_key(YOU)
     assert accounts.marks.person_of_feed(key) == ME
-    assert accounts.marks.feed_key(ME, anew=True) != key
+    assert accounts.marks.feed_key(ME, renew=True) != key
     assert accounts.marks.person_of_feed(key) is None
 
 
 def test_saved_searches_are_unique_by_name(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MAX_SEARCHES", 2)
-    saved = accounts.searches.keep(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
-    assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == saved.id
-    accounts.searches.keep(ME, "啊", "q=啊", now=NOW)
+    saved = accounts.searches.save(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
+    assert accounts.searches.save(ME, "桥", "q=峡谷", now=NOW).id == saved.id
+    accounts.searches.save(ME, "啊", "q=啊", now=NOW)
     assert [search.name for search in accounts.searches.of(ME)] == ["啊", "桥"]
     with pytest.raises(SearchNotSaved, match="2 searches"):
-        accounts.searches.keep(ME, "第三", "q=三", now=NOW)
+        accounts.searches.save(ME, "第三", "q=三", now=NOW)
     for name, query in ((" ", "q=a"), ("名", ""), ("名", "q=" + "a" * 5_000)):
         with pytest.raises(SearchNotSaved):
-            accounts.searches.keep(ME, name, query, now=NOW)
+            accounts.searches.save(ME, name, query, now=NOW)
     accounts.searches.rename(YOU, saved.id, "不是我的")
     assert accounts.searches.remove(YOU, saved.id) is None
     accounts.searches.rename(ME, saved.id, "新名")
