@@ -187,7 +187,7 @@ def get(connection: http.client.HTTPConnection, path: str, cookie: str = "") -> 
 def sign_in(store: Path) -> str:
     """The cookie of an administrator."""
     accounts, now = open_accounts(f"sqlite:///{store}.accounts"), datetime.now(UTC)
-    person = accounts.people.named("admin") or accounts.people.add("admin", "of the benchmark alone", Role("admin"), now=now)
+    person = accounts.people.by_name("admin") or accounts.people.add("admin", "of the benchmark alone", Role("admin"), now=now)
     cookie = f"session={accounts.sessions.begin(person.id, now=now)}"
     accounts.close()
     return cookie

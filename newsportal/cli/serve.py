@@ -86,7 +86,7 @@ def run(
         if port is None and listener.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{config.portal.title}: {address}  (Ctrl-C to stop)")
-        if (created := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
+        if (created := accounts.people.add_first_admin(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
             person, password = created
             accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
             console.print(f"sign in at {address}/login as {person.name} with the password {password}")
@@ -148,7 +148,7 @@ def mcp(token: Token = None, sources: SourcesFile = None) -> None:
         closing(open_index(found.index_uri)) as index,
         closing(open_accounts(found.accounts_uri)) as accounts,
     ):
-        if token is not None and accounts.tokens.signed(token, now=datetime.now(UTC)) is None:
+        if token is not None and accounts.tokens.authenticate(token, now=datetime.now(UTC)) is None:
             raise NewsportalError("the token is invalid or was revoked: create one with `newsportal token add NAME assistant --right edit`")
         app = create_app(store, index, found, accounts)
         follower = Follower(index, store)

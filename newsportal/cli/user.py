@@ -32,7 +32,7 @@ def accounts_of(sources: Path | None) -> Iterator[Accounts]:
 
 def person_named(accounts: Accounts, name: str) -> Person:
     """Raises ``AccountError`` for an unknown name."""
-    person = accounts.people.named(name)
+    person = accounts.people.by_name(name)
     if person is None:
         raise AccountError("nobody", name=name)
     return person

@@ -44,9 +44,9 @@ def signed(request: Request) -> Signed | None:
         portal: Portal = request.app.state.portal
         user: Signed | None = None
         if (token := bearer(request.headers)) is not None:  # a token takes precedence over the cookie
-            user = portal.accounts.tokens.signed(token, now=portal.now())
+            user = portal.accounts.tokens.authenticate(token, now=portal.now())
         elif secret := request.cookies.get(cookie_name(request)):
-            user = portal.accounts.sessions.signed(secret, now=portal.now())
+            user = portal.accounts.sessions.authenticate(secret, now=portal.now())
         request.state.signed = user
     return cast(Signed | None, request.state.signed)
 

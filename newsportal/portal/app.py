@@ -128,13 +128,13 @@ def create_app(
     app = FastAPI(title="newsportal", version=__version__, lifespan=lifespan, routes=list(routes()), **no_docs)
     app.state.portal = Portal(
         guard_store(store), guard_index(index) if index else None, sources, accounts, now, PictureProxy.of(sources),
-        queues=cached(queues) if queues is not None else None, first=sources, crawls=pushed is not None,
+        queues=cached(queues) if queues is not None else None, first_config=sources, has_crawler=pushed is not None,
     )  # fmt: skip
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
-    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
+    app.state.looks, app.state.figures, app.state.meter, app.state.log_buffer = Looks(), FiguresCache(), Meter(), LogBuffer()
     app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, now)
-    app.state.reloading = SourcesReloader(app, reread_every)
-    app.state.suggesting = SuggestionCache(app.state.portal.store, sources)
+    app.state.reloader = SourcesReloader(app, reread_every)
+    app.state.suggestion_cache = SuggestionCache(app.state.portal.store, sources)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes

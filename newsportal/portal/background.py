@@ -106,14 +106,14 @@ class BackgroundThreads:
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         """Run the threads from the first request to the last."""
         state, started = app.state, list[PeriodicThread]()
-        logging.getLogger().addHandler(state.ring)
+        logging.getLogger().addHandler(state.log_buffer)
         try:
             for thread in self._threads(state):
                 thread.start()
                 started.append(thread)
             yield
         finally:
-            logging.getLogger().removeHandler(state.ring)
+            logging.getLogger().removeHandler(state.log_buffer)
             state.jobs.stop()
             for thread in started:
                 thread.stop()
@@ -125,7 +125,7 @@ class BackgroundThreads:
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and polls else None
         state.subscriber = Subscriber(self.store, self.sources) if self.sources.portal.url else None
         state.sender = sender_thread(state)
-        yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
+        yield from (thread for thread in (state.follower, state.subscriber, state.reloader, state.sender) if thread is not None)
         if polls:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
             yield Follower(EventFollower(), self.store, self.every, "events")

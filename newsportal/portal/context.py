@@ -76,10 +76,10 @@ class ReadingFigures:
 class Portal:
     """The store, the index (None: no search), ``sources.yaml``, and the clock.
 
-    ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` limits recordings of readers; ``missed`` counts those
-    that a busy store did not accept (``seen``, ``offer``), for ``/health``.
-    ``first`` is ``config`` as it was when store and index were opened, ``broken`` the errors in the file since it was changed, ``waiting``
-    the keys whose change takes effect after a restart. ``crawls``: a crawl runs beside the portal.
+    ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` limits recordings of readers; ``unrecorded`` counts
+    those that a busy store did not accept (``seen``, ``offer``), for ``/health``.
+    ``first_config``: ``config`` when store and index were opened. ``file_errors``: the errors in the file since it was changed.
+    ``restart_keys``: the keys whose change takes effect after a restart. ``has_crawler``: a crawl runs beside the portal.
     """
 
     store: Store
@@ -89,12 +89,12 @@ class Portal:
     now: Callable[[], datetime] = utc_now
     picture_proxy: PictureProxy | None = field(default=None, repr=False, compare=False)
     pace: RateLimit = field(default_factory=RateLimit, repr=False, compare=False)
-    missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
+    unrecorded: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
-    first: Sources | None = field(default=None, repr=False, compare=False)
-    broken: tuple[Problem, ...] = ()
-    waiting: tuple[str, ...] = ()
-    crawls: bool = False
+    first_config: Sources | None = field(default=None, repr=False, compare=False)
+    file_errors: tuple[Problem, ...] = ()
+    restart_keys: tuple[str, ...] = ()
+    has_crawler: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     assistant_pace: RateLimit = field(default_factory=lambda: RateLimit(ASSISTANT_BURST, ASSISTANT_PER_SECOND), repr=False, compare=False)
@@ -187,21 +187,21 @@ class Portal:
 
 
 class Visit:
-    """One request of a reader: the portal, preferences, language and clock. ``asked``: the query parameters."""
+    """One request of a reader: the portal, preferences, language and clock. ``params``: the query parameters."""
 
     def __init__(self, request: Request) -> None:
         self.request: Request = request
         self.portal: Portal = request.app.state.portal
-        self.asked = request.query_params
-        self.chosen: Preferences = preferences(request.cookies)
+        self.params = request.query_params
+        self.preferences: Preferences = preferences(request.cookies)
         self._pictures: dict[str, int] = {}
         self._marked = Marked()
 
     @cached_property
     def language(self) -> str:
         """``?lang=``, else the cookie, else ``Accept-Language``, else the portal's default."""
-        requested = self.asked.get("lang")
-        language = requested if requested in CHOICES["lang"] else self.chosen.lang
+        requested = self.params.get("lang")
+        language = requested if requested in CHOICES["lang"] else self.preferences.lang
         return choose(language, self.request.headers.get("accept-language", ""), self.portal.site.language)
 
     @cached_property
@@ -259,17 +259,17 @@ class Visit:
         items = list(stories(values))
         if ids := list(photo_stories(items)):
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
-        if self.keeps:
+        if self.keeps_marks:
             marked = dict.fromkeys(story.story_id if isinstance(story, Hit) else story.id for story in items)
             self._marked = self.marks_on(list(marked))
 
     @cached_property
-    def keeps(self) -> bool:
+    def keeps_marks(self) -> bool:
         return self.signed_in is not None and self.may("keep")
 
     def marks_on(self, ids: Collection[str]) -> Marked:
         """Return the reader's marks on these stories; none without an account that keeps marks."""
-        if not self.keeps or self.signed_in is None:
+        if not self.keeps_marks or self.signed_in is None:
             return Marked()
         return self.portal.accounts.marks.of(self.signed_in.person.id, ids)
 
@@ -298,12 +298,12 @@ class Visit:
 
     def integer(self, name: str, otherwise: int = 1) -> int:
         """Return a parameter as an integer of 0 or more; ``otherwise`` if it is missing or invalid."""
-        text = self.asked.get(name) or ""
+        text = self.params.get(name) or ""
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank."""
-        return (self.asked.get(name) or "")[:limit].strip() or None
+        return (self.params.get(name) or "")[:limit].strip() or None
 
 
 async def visit_of(request: Request) -> Visit:

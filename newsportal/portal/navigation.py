@@ -64,7 +64,7 @@ ACCOUNT = (
     MenuEntry("/desk", _("Desk"), Right.WATCH),
 )
 
-NO_ACCOUNT = MenuEntry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
+NO_ACCOUNT = MenuEntry("/settings", _("Settings"), condition=lambda visit: not visit.keeps_marks)
 BAR = (FRONT, LATEST, MenuEntry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)  # the account menu has the settings, too
 DESK: tuple[tuple[str, tuple[MenuEntry, ...]], ...] = (
     (_("Content"), (

@@ -55,7 +55,7 @@ class SourcesReloader(PeriodicThread):
                 sources = load(before.config.path)
             except SourcesError as error:
                 log.error("sources.yaml was changed and has errors; the portal keeps its last valid version\n%s", error)
-                state.portal = with_caches(before, replace(before, broken=error.problems))
+                state.portal = with_caches(before, replace(before, file_errors=error.problems))
                 return True
             log.info("%s was changed, and reloaded", sources.path)
             state.portal = with_sources(before, sources)
@@ -70,11 +70,11 @@ class SourcesReloader(PeriodicThread):
 
 def with_sources(before: Portal, sources: Sources) -> Portal:
     """Return the portal with another ``sources.yaml`` and the same store, index, accounts and clock."""
-    first = before.first or before.config  # the file when store and index were opened
+    first = before.first_config or before.config  # the file when store and index were opened
     unchanged = all(getattr(before.config, part) == getattr(sources, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
-        before, config=sources, broken=(), picture_proxy=before.picture_proxy if unchanged else PictureProxy.of(sources),
-        waiting=tuple(key for part, key in OPENED_ONCE.items() if getattr(first, part) != getattr(sources, part)),
+        before, config=sources, file_errors=(), picture_proxy=before.picture_proxy if unchanged else PictureProxy.of(sources),
+        restart_keys=tuple(key for part, key in OPENED_ONCE.items() if getattr(first, part) != getattr(sources, part)),
     )  # fmt: skip
     return with_caches(before, after)
 
@@ -94,7 +94,7 @@ def update_threads(state: Any, before: Sources, sources: Sources) -> None:
     """Pass ``sources`` to the segmenter, the suggestions and the subscriber."""
     if (sources.words, sources.dictionary) != (before.words, before.dictionary):
         use_own_words(sources)
-    suggestions: SuggestionCache = state.suggesting
+    suggestions: SuggestionCache = state.suggestion_cache
     suggestions.follow(sources)
     subscriber: Subscriber | None = getattr(state, "subscriber", None)
     if subscriber is not None:

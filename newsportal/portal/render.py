@@ -92,15 +92,15 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     """Render ``template`` for this reader. ``?lang=`` is remembered in a cookie."""
     visit = Visit(request)
     visit.preload(values)
-    page = environment(visit.language, visit.chosen.script).get_template(template)
+    page = environment(visit.language, visit.preferences.script).get_template(template)
     html = page.render(
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
-        chosen=visit.chosen, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
+        preferences=visit.preferences, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
     response = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
     clear_notice(request, response)
-    if "lang" in visit.asked:
-        remember(response, {"lang": visit.asked["lang"]})
+    if "lang" in visit.params:
+        remember(response, {"lang": visit.params["lang"]})
     return response
 
 

@@ -36,8 +36,8 @@ def test_people_are_added_changed_and_removed(sources: Path) -> None:
     added = run(sources, "user", "add", "王编辑", "--role", "editor", "--json")
     run(sources, "user", "add", "boss", "--role", "admin", "--ask", stdin="correct horse battery\n")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
-        assert accounts.people.checked("王编辑", added["password"])
-        assert accounts.people.checked("boss", "correct horse battery")
+        assert accounts.people.authenticate("王编辑", added["password"])
+        assert accounts.people.authenticate("boss", "correct horse battery")
     assert [(row["name"], row["role"]) for row in run(sources, "user", "list", "--json")] == [("boss", "admin"), ("王编辑", "editor")]
     reset = run(sources, "user", "password", "王编辑", "--json")
     assert reset["password"] != added["password"]
@@ -58,7 +58,7 @@ def test_tokens_are_added_and_revoked(sources: Path) -> None:
     run(sources, "user", "add", "boss", "--role", "admin")
     added = run(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
-        found = accounts.tokens.signed(added["token"], now=datetime.now(UTC))
+        found = accounts.tokens.authenticate(added["token"], now=datetime.now(UTC))
         assert found is not None
         assert found.rights == {Right.READ, Right.WATCH}
     [row] = run(sources, "token", "list", "--json")

@@ -80,7 +80,7 @@ class Site:
     def session(self, role: str) -> dict[str, str]:
         """Return the session cookie of a signed-in user with this role."""
         name = f"{role} of the tests"
-        person = self.accounts.people.named(name)
+        person = self.accounts.people.by_name(name)
         person = person or self.accounts.people.add(name, "correct horse battery staple", Role(role), now=NEWSROOM.NOW)
         return {"name": "session", "value": self.accounts.sessions.begin(person.id, now=NEWSROOM.NOW), "url": self.address}
 

@@ -13,7 +13,7 @@ PASSWORD = "correct horse battery staple"
 
 
 def add_user(site: Any, name: str, role: Role) -> None:
-    if site.accounts.people.named(name) is None:
+    if site.accounts.people.by_name(name) is None:
         site.accounts.people.add(name, PASSWORD, role, now=site.newsroom.NOW)
 
 

@@ -83,7 +83,7 @@ def site(full_site: Any) -> Any:
 def fill(site: Any) -> None:
     store, people, now = site.store, site.accounts.people, site.newsroom.NOW
     site.session("admin")
-    person = people.named("admin of the tests")
+    person = people.by_name("admin of the tests")
     site.accounts.alerts.add(Alert("a" * 16, person.id, "旅游", "topic", "旅游", "webhook", {"url": "https://hooks.example/"}, now))
     people.add("another of the tests", "correct horse battery staple", Role.READER, now=now)
     site.accounts.marks.star(person.id, store.article(site.ids["沿江三省"]).story_id, True, now=now)

@@ -38,7 +38,7 @@ def test_reading_and_marking_offline(browser: Browser, own_site: Any) -> None:
     )
 
     def starred() -> set[str]:
-        person = own_site.accounts.people.named("reader of the tests").id
+        person = own_site.accounts.people.by_name("reader of the tests").id
         return {f"/story/{story}" for _, story in own_site.accounts.marks.starred(person)}
 
     page.goto(own_site.address + "/account")

@@ -136,7 +136,7 @@ def test_failed_test_message_shows_reason(editor: httpx.Client) -> None:
 def test_test_messages_share_one_limit_on_page_and_api(serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any) -> None:
     reader: httpx.Client = serve(store, index, settings, role="reader")
     id = create_alert(reader, url="http://127.0.0.1:9/x")
-    person = reader.accounts.people.named("reader 0")  # type: ignore[attr-defined]
+    person = reader.accounts.people.by_name("reader 0")  # type: ignore[attr-defined]
     _, token = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]
     program = {"authorization": f"Bearer {token}"}
     for number in range(TESTS):

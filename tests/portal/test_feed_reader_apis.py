@@ -84,7 +84,7 @@ def app(serve: Any, own_store: Store, index: Any, newsroom: ModuleType) -> App:
 
 def make_app(client: httpx.Client, newsroom: ModuleType, rights: frozenset[Right] = frozenset({Right.KEEP}), role: str = "reader") -> App:
     accounts: Accounts = client.accounts  # type: ignore[attr-defined]
-    person = accounts.people.named(NAME) or accounts.people.add(NAME, "correct horse battery staple", Role(role), now=newsroom.NOW)
+    person = accounts.people.by_name(NAME) or accounts.people.add(NAME, "correct horse battery staple", Role(role), now=newsroom.NOW)
     return App(client, person, accounts.tokens.add(person, "手机", rights, now=newsroom.NOW)[1])
 
 

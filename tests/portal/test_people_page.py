@@ -24,7 +24,7 @@ def rows(client: httpx.Client) -> dict[str, Any]:
 
 
 def id_of(client: httpx.Client, name: str) -> str:
-    found: str = client.accounts.people.named(name).id  # type: ignore[attr-defined]
+    found: str = client.accounts.people.by_name(name).id  # type: ignore[attr-defined]
     return found
 
 

@@ -61,7 +61,7 @@ def test_preferences_follow_the_account(serve: Callable[..., httpx.Client], fres
     client = serve(fresh, role="admin")
     origin = str(client.base_url)
     client.post("/people", data={"name": "乙", "role": "reader"})
-    person = client.accounts.people.named("乙")  # type: ignore[attr-defined]
+    person = client.accounts.people.by_name("乙")  # type: ignore[attr-defined]
     client.accounts.people.set_password(person.id, PASSWORD)  # type: ignore[attr-defined]
 
     def sign_in(browser: httpx.Client) -> None:

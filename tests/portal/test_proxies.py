@@ -31,7 +31,7 @@ def test_configured_proxy_sets_client_and_scheme(serve: Any, fresh: Store, newsr
     assert "Secure" in cookie
     assert "Path=/" in cookie
     assert "Domain" not in cookie
-    [session] = client.accounts.sessions.of(client.accounts.people.named("boss").id, now=newsroom.NOW)  # type: ignore[attr-defined]
+    [session] = client.accounts.sessions.of(client.accounts.people.by_name("boss").id, now=newsroom.NOW)  # type: ignore[attr-defined]
     assert session.address == "203.0.113.9"
     secret = cookie.partition("=")[2].partition(";")[0]
     assert client.get("/people", headers={**HTTPS, "cookie": f"__Host-session={secret}"}).status_code == 200
@@ -52,7 +52,7 @@ def test_headers_of_other_proxies_are_ignored(serve: Any, fresh: Store, newsroom
     client = portal(serve, fresh, newsroom, proxies=proxies)
     answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers=HTTPS)
     assert answer.headers["set-cookie"].startswith("session=")
-    [session] = client.accounts.sessions.of(client.accounts.people.named("boss").id, now=newsroom.NOW)  # type: ignore[attr-defined]
+    [session] = client.accounts.sessions.of(client.accounts.people.by_name("boss").id, now=newsroom.NOW)  # type: ignore[attr-defined]
     assert session.address == "127.0.0.1"
 
 
@@ -67,7 +67,7 @@ def test_forged_client_address_does_not_evade_login_limit(serve: Any, fresh: Sto
 
 def test_token_needs_no_origin_and_disables_cookies(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom)
-    admin = client.accounts.people.named("boss")  # type: ignore[attr-defined]
+    admin = client.accounts.people.by_name("boss")  # type: ignore[attr-defined]
     _, secret = client.accounts.tokens.add(admin, "script", [Right.ADMINISTER, Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
     session = client.accounts.sessions.begin(admin.id, now=newsroom.NOW)  # type: ignore[attr-defined]
     form = {"name": "new", "role": "reader"}
@@ -101,7 +101,7 @@ def test_members_only_portal_requires_sign_in(serve: Any, fresh: Store, newsroom
     assert client.get("/api/v1/me").status_code == 401
     assert client.get("/login").status_code == 200
     assert client.get("/health").status_code == 200
-    admin = client.accounts.people.named("boss")  # type: ignore[attr-defined]
+    admin = client.accounts.people.by_name("boss")  # type: ignore[attr-defined]
     _, secret = client.accounts.tokens.add(admin, "reader", [Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
     assert client.get("/feed.rss", headers={"authorization": f"Bearer {secret}"}).status_code == 200
     client.post("/login", data={"name": "boss", "password": PASSWORD})

@@ -143,7 +143,7 @@ def test_token_is_shown_once_and_limited_to_own_rights(client: httpx.Client) -> 
 
 
 def test_token_cannot_create_tokens(client: httpx.Client, clock: Clock) -> None:
-    person = client.accounts.people.named("王编辑")  # type: ignore[attr-defined]
+    person = client.accounts.people.by_name("王编辑")  # type: ignore[attr-defined]
     _, secret = client.accounts.tokens.add(person, "all", person.rights, now=clock())  # type: ignore[attr-defined]
     with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as program:
         assert program.get("/account").status_code == 403
@@ -154,7 +154,7 @@ def test_token_cannot_create_tokens(client: httpx.Client, clock: Clock) -> None:
 def test_disabled_user_has_no_access(client: httpx.Client, clock: Clock) -> None:
     """Neither the session, nor tokens, nor the secret feed URL work."""
     accounts = client.accounts  # type: ignore[attr-defined]
-    person = accounts.people.named("王编辑")
+    person = accounts.people.by_name("王编辑")
     _, secret = accounts.tokens.add(person, "all", person.rights, now=clock())
     log_in(client)
     feed = f"/starred/feed.rss?key={accounts.marks.feed_key(person.id)}"

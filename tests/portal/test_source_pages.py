@@ -397,7 +397,7 @@ def test_editors_cannot_restore_settings_of_administrators(connect: Any, path: P
     ):
         assert "只有管理员可以恢复此版本" in answer.text
         assert "（portal）" in answer.text
-    token = editor.accounts.tokens.add(editor.accounts.people.named("editor 0"), "x", [Right.EDIT], now=NOW)[1]  # type: ignore[attr-defined]
+    token = editor.accounts.tokens.add(editor.accounts.people.by_name("editor 0"), "x", [Right.EDIT], now=NOW)[1]  # type: ignore[attr-defined]
     refused = httpx.post(f"{editor.base_url}/api/v1/sources/undo", headers={"authorization": f"Bearer {token}"}, timeout=600)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
     assert load(path).portal.reading == "members"

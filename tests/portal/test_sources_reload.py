@@ -104,10 +104,10 @@ def test_background_tasks_survive_reloading(serve: Any, tmp_path: Path) -> None:
     before = app.state.portal
     for text in (SECOND, "nonsense", FIRST + "index: sqlite:///elsewhere.index\n"):
         replace_file(path, text)
-        assert app.state.reloading.reload()
-        assert not app.state.reloading.reload()
+        assert app.state.reloader.reload()
+        assert not app.state.reloader.reload()
         assert app.state.portal is not before
         assert app.state.portal.counts is before.counts
-    assert app.state.portal.waiting == ("index",)
+    assert app.state.portal.restart_keys == ("index",)
     app.state.portal.stop()
     store.close()

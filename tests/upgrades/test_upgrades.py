@@ -94,7 +94,7 @@ def test_model_still_classifies(store: Store) -> None:
 def test_accounts_are_migrated_to_current_tables(released: Path, tmp_path: Path) -> None:
     file = opened(released / "accounts.sql", tmp_path)
     with closing(open_accounts(uri_of(file), hasher=CHEAP)) as accounts:
-        person = accounts.people.checked("林", "correct horse battery staple")
+        person = accounts.people.authenticate("林", "correct horse battery staple")
         assert person is not None
         assert list(accounts.marks.marked(["story", "other"])) == ["story"]
         assert [entry.action for entry in accounts.trail.entries()] == ["source.add"]

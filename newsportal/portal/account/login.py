@@ -83,7 +83,7 @@ def _check_password(request: Request, accounts: Accounts, name: str, password: s
     wait = accounts.attempts.begin(name, address, now=now)
     if wait > timedelta():
         return wait, None
-    person = accounts.people.checked(name, password)
+    person = accounts.people.authenticate(name, password)
     if person is not None:
         accounts.attempts.succeeded(name, address, now=now)
     return timedelta(), person
@@ -115,7 +115,7 @@ def _begin_session(request: Request, accounts: Accounts, person: Person, respons
     secret = accounts.sessions.begin(person.id, now=now, address=address, agent=request.headers.get("user-agent", ""))
     length, secure = int(LONGEST.total_seconds()), request.url.scheme == "https"
     response.set_cookie(cookie_name(request), secret, max_age=length, samesite="lax", path="/", httponly=True, secure=secure)
-    request.state.signed = accounts.sessions.signed(secret, now=now)
+    request.state.signed = accounts.sessions.authenticate(secret, now=now)
     log_change(request, "session.begin")
     stored, reader = accounts.preferences.of(person.id), reader_of(request)
     remember(response, stored)
@@ -147,7 +147,7 @@ def end(request: Request, fields: Form) -> Response:
     if name:
         accounts.sessions.end_one(user.person.id, name)
     else:
-        accounts.sessions.end_all(user.person.id, but=user.by)
+        accounts.sessions.end_all(user.person.id, except_session=user.by)
     log_change(request, "session.end", "" if name else "all")
     return notify(request, "/account", _("The session has ended.") if name else _("All other sessions have ended."))
 
@@ -214,7 +214,7 @@ def _change_password(request: Request, fields: Mapping[str, str]) -> Response:
     if person is None:
         return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
     try:
-        accounts.people.set_password(user.person.id, fields.get("new", ""), but=user.by)
+        accounts.people.set_password(user.person.id, fields.get("new", ""), except_session=user.by)
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log_change(request, "person.password", person.name)

@@ -112,7 +112,7 @@ def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
 def renew_feed_key(request: Request, visit: Here) -> Response:
     """Replace the feed's secret URL; the former one stops working."""
     accounts, person = accounts_and_person(visit)
-    accounts.marks.feed_key(person, anew=True)
+    accounts.marks.feed_key(person, renew=True)
     log_change(request, "feed.renew", "starred")
     return notify(request, "/starred", _("The feed has a new URL; the old one no longer works."))
 

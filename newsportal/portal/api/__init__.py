@@ -39,7 +39,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 
 
 def add_to(root: APIRouter) -> None:
-    for router in ROUTERS:
-        options = {"prefix": PREFIX, "responses": describe(401, 403, 422, 503), "generate_unique_id_function": lambda route: route.name}
-        root.include_router(router, dependencies=READ, **options)
+    errors = describe(401, 403, 422, 503)
+    for part in ROUTERS:
+        root.include_router(part, prefix=PREFIX, responses=errors, dependencies=READ, generate_unique_id_function=lambda route: route.name)
     root.include_router(openapi.router, include_in_schema=False)

@@ -14,7 +14,7 @@ from newsportal.portal.account.marks import accounts_and_person
 from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
-from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, Search, SearchNotSaved, TooManyStarred
+from newsportal.services.accounts.marks import MAX_NAME, MAX_QUERY_CHARS, Search, SearchNotSaved, TooManyStarred
 from newsportal.store.lists import cursor as cursor_behind
 from newsportal.store.lists import edge
 from newsportal.store.results import Story
@@ -59,7 +59,7 @@ class SavedSearchOut(BaseModel):
 
 class SavedSearchIn(BaseModel):
     name: str = Field(min_length=1, max_length=MAX_NAME)
-    asked: str = Field(min_length=1, max_length=MAX_ASKED)
+    asked: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
 
 
 @router.get("/marks", summary="Marks of stories")

@@ -136,7 +136,7 @@ def get_run_log(
 
 @router.get("/suggestions", summary="Sites that could become sources")
 def list_suggestions(request: Request) -> list[Suggestion]:
-    cache: SuggestionCache = request.app.state.suggesting
+    cache: SuggestionCache = request.app.state.suggestion_cache
     return cache.suggestions()
 
 

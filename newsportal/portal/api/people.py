@@ -124,7 +124,7 @@ def list_audit_entries(
 
 
 def _person_named(request: Request, name: str) -> Person:
-    return or_404(accounts_of(request).people.named(name), "nobody", "There is no user with this name.")
+    return or_404(accounts_of(request).people.by_name(name), "nobody", "There is no user with this name.")
 
 
 def _change(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:

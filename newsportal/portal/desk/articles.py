@@ -116,7 +116,7 @@ def _version_ids(visit: Visit, article: StoredArticle, all_versions: bool) -> li
 
 
 def _page(visit: Visit, preset: str | None = None) -> Response:
-    requested = visit.asked.get("show", "all")
+    requested = visit.params.get("show", "all")
     show = preset or (requested if requested in FILTERS else "all")
     names = display_names(visit.portal, visit.clock.words)
     values: dict[str, Any] = {name: visit.text(name) for name in ("category", "topic", "since", "until")}

@@ -101,7 +101,7 @@ def gather(request: Request) -> Response:
 @router.get("/corpora/{name}")
 def corpus(request: Request, visit: Here, name: str) -> Response:
     corpus = corpus_of(request, name)
-    label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
+    label, editors = visit.text("label", NAME_CHARS), visit.params.get("by") == "editor"
     page = min(max(1, visit.integer("page")), MAX_PAGES)
     store = visit.portal.store.corpora
     documents = (document for document in store.documents(name, label=label) if not editors or document.label.source == "editor")
@@ -245,7 +245,7 @@ def shade(share: float) -> int:
 def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """Show held-out documents that the version labels wrongly; ``true`` and ``given`` filter them."""
     model = model_of(request, corpus, version)
-    true, predicted = visit.text("true"), visit.asked.get("given")
+    true, predicted = visit.text("true"), visit.params.get("given")
     try:
         errors = mistakes(visit.portal.store, corpus, version, true=true, given=predicted) if model.size else None
     except ModelError:

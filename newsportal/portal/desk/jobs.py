@@ -66,7 +66,7 @@ def job(request: Request, id: str) -> Response:
     job = or_404(jobs_of(request).find(id))
     if not request.headers.get("hx-request"):
         return render(request, "jobs.html", jobs=[job], one=job)
-    response = render(request, "parts/job.html", job=job, back=safe_next(Visit(request).asked.get("back")))
+    response = render(request, "parts/job.html", job=job, back=safe_next(Visit(request).params.get("back")))
     if job.state != "running":
         response.headers["hx-refresh"] = "true"  # the page shows the results
     return response

@@ -35,7 +35,7 @@ class Task:
 
 
 def mistakes(visit: Visit) -> Task:
-    number = len(visit.portal.broken)
+    number = len(visit.portal.file_errors)
     path = "/sources/file" if may(visit.request, Right.ADMINISTER) else "/sources"
     return Task(number, visit.say_number("mistake in sources.yaml", "mistakes in sources.yaml", number), path, bad=True)
 
@@ -82,7 +82,7 @@ def undated(visit: Visit) -> Task:
 
 
 def suggested(visit: Visit) -> Task:
-    number = len(visit.request.app.state.suggesting.suggestions())
+    number = len(visit.request.app.state.suggestion_cache.suggestions())
     return Task(number, visit.say_number("site could become a source", "sites could become sources", number), "/suggestions")
 
 

@@ -290,7 +290,7 @@ def visit_now(request: Request, key: str) -> datetime | None:
 
 def is_crawling(portal: Portal) -> bool:
     """Return whether a crawl or worker is running that visits due sources."""
-    return portal.crawls or bool(portal.queues and portal.queues().workers)
+    return portal.has_crawler or bool(portal.queues and portal.queues().workers)
 
 
 def watched_source(visit: Visit, key: str) -> Watched:

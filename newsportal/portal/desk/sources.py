@@ -239,7 +239,7 @@ class SuggestionCache:
 
 @router.get("/suggestions", dependencies=WATCH)
 def suggestions(request: Request) -> Response:
-    cache: SuggestionCache = request.app.state.suggesting
+    cache: SuggestionCache = request.app.state.suggestion_cache
     return render(request, "suggestions.html", suggestions=cache.suggestions())
 
 

@@ -71,7 +71,7 @@ def write(
     if after.replaced is None:
         return None
     log_change(request, action, thing, mask_values(details))
-    request.app.state.reloading.reload()
+    request.app.state.reloader.reload()
     return f"/sources/undo/{after.replaced}/{after}"
 
 

@@ -113,7 +113,7 @@ class PortalCollector(Collector):
     def _sources(self) -> list[Metric]:
         counts = Counter(source.health.state for source in self._portal.health())
         states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counts[state] for state in ORDER})
-        mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml as it stands.", len(self._portal.broken))
+        mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml.", len(self._portal.file_errors))
         return [states, mistakes]
 
     def _machine(self) -> list[Metric]:
@@ -176,8 +176,8 @@ def health(request: Request, portal: ThisPortal) -> Response:
     search = search_health(portal, int(state.get("seq", 0)))
     if status == 200 and search.get("status") == "unavailable":
         state["status"] = "degraded"
-    if portal.missed:
-        state["not_recorded"] = dict(portal.missed)
+    if portal.unrecorded:
+        state["not_recorded"] = dict(portal.unrecorded)
     following = getattr(request.app.state, "follower", None)
     if following and following.error:
         search["error"] = following.error if may(request, Right.WATCH) else HIDDEN

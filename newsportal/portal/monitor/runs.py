@@ -40,7 +40,7 @@ NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "me
 @router.get("/runs")
 def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: include runs that had nothing due, which are most of them if a crawl runs all day."""
-    read, all_runs = visit.portal.store.runs(RUNS_READ), bool(visit.asked.get("all"))
+    read, all_runs = visit.portal.store.runs(RUNS_READ), bool(visit.params.get("all"))
     matching = [run for run in read if all_runs or not run.idle]
     kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
     return render(request, "runs.html", runs=matching[:SHOWN], idle=len(read) - len(matching), whole=all_runs, kinds=kinds)

@@ -156,10 +156,10 @@ def log(request: Request) -> Response:
 def log_of(request: Request, visit: Visit) -> dict[str, Any]:
     level, words = visit.text("level", 10), visit.text("words", 100)
     file, failed = log_file(visit.portal, visit.text("file", 100)), False
-    ring: LogBuffer = request.app.state.ring
+    log_buffer: LogBuffer = request.app.state.log_buffer
     lines: list[Line] = []
     try:
-        lines = read_tail(file) if file is not None else ring.lines()
+        lines = read_tail(file) if file is not None else log_buffer.lines()
     except OSError:  # deleted meanwhile
         failed = True
     labels = {path.stem: log_label(visit, path) for path in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}

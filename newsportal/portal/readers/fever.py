@@ -37,7 +37,7 @@ def fever(request: Request, visit: Here, fields: Form) -> Response:
     portal, key = visit.portal, fields.get("api_key", "")
     if not portal.pace.allows(f"app {address_of(request)}"):
         return JSONResponse({"api_version": VERSION, "auth": 0}, 429, headers={"retry-after": "60"})
-    request.state.signed = signed = portal.accounts.tokens.signed_by_fever(key, now=portal.now()) if key else None
+    request.state.signed = signed = portal.accounts.tokens.authenticate_fever(key, now=portal.now()) if key else None
     if signed is None or not signed.may(Right.KEEP):
         return JSONResponse({"api_version": VERSION, "auth": 0})
     params = {**request.query_params, **fields}

@@ -32,7 +32,7 @@ from newsportal.portal.request_body import GREADER, Form, FormFields
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.base import digest
 from newsportal.services.accounts.marks import SearchNotSaved, TooManyStarred
-from newsportal.services.accounts.people import compared
+from newsportal.services.accounts.people import normalised_name
 from newsportal.store.results import Story
 
 LONG_ID: Final = "tag:google.com,2005:reader/item/"
@@ -53,8 +53,8 @@ def client_login(request: Request, visit: Here, fields: Form) -> Response:
     accounts, now, address = visit.portal.accounts, visit.portal.now(), address_of(request)
     if wait := accounts.attempts.begin(name, address, now=now):
         return PlainTextResponse("Error=CaptchaRequired\n", 429, headers={"retry-after": str(ceil(wait.total_seconds()))})
-    signed = accounts.tokens.signed(secret, now=now)
-    if signed is None or compared(signed.person.name) != compared(name) or not signed.may(Right.KEEP):
+    signed = accounts.tokens.authenticate(secret, now=now)
+    if signed is None or normalised_name(signed.person.name) != normalised_name(name) or not signed.may(Right.KEEP):
         return PlainTextResponse("Error=BadAuthentication\n", 401)
     accounts.attempts.succeeded(name, address, now=now)
     return PlainTextResponse(f"SID={secret}\nLSID=null\nAuth={secret}\n")
@@ -140,7 +140,7 @@ def microseconds(moment: datetime) -> str:
 @api.get("/stream/items/ids")
 def item_ids(visit: Here) -> dict[str, Any]:
     streams = Streams(visit)
-    stories, continuation = streams.read(_stream(streams, visit.asked.get("s") or USER + ALL), _stream_query(visit, MAX_IDS))
+    stories, continuation = streams.read(_stream(streams, visit.params.get("s") or USER + ALL), _stream_query(visit, MAX_IDS))
     numbers = _numbers(visit, stories)
     rows = [
         {"id": str(numbers[story.id]), "directStreamIds": [], "timestampUsec": microseconds(story.first_seen)}
@@ -152,7 +152,7 @@ def item_ids(visit: Here) -> dict[str, Any]:
 @api.get("/stream/contents")
 @api.get("/stream/contents/{stream:path}")
 def contents(visit: Here, stream: str = "") -> dict[str, Any]:
-    streams, id = Streams(visit), stream or visit.asked.get("s") or USER + ALL
+    streams, id = Streams(visit), stream or visit.params.get("s") or USER + ALL
     selected = _stream(streams, id)
     stories, continuation = streams.read(selected, _stream_query(visit, MAX_CONTENTS))
     title = selected.of.title if selected.of else visit.portal.site.title
@@ -167,7 +167,7 @@ def item_contents_by_address(visit: Here) -> dict[str, Any]:
 
 @api.post("/stream/items/contents")
 def item_contents(visit: Here, fields: Form) -> dict[str, Any]:
-    numbers = _parse_ids((fields.getlist("i") or visit.asked.getlist("i"))[:MAX_IDS])
+    numbers = _parse_ids((fields.getlist("i") or visit.params.getlist("i"))[:MAX_IDS])
     by_number = visit.portal.accounts.items.stories(numbers)
     stories = visit.portal.store.listed(list(by_number.values()))
     by_id = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
@@ -245,12 +245,12 @@ def _stream(streams: Streams, id: str) -> Stream:
 
 
 def _stream_query(visit: Visit, most: int) -> StreamQuery:
-    excluded, included = ({id.rpartition("/")[2] for id in visit.asked.getlist(name)} for name in ("xt", "it"))
+    excluded, included = ({id.rpartition("/")[2] for id in visit.params.getlist(name)} for name in ("xt", "it"))
     return StreamQuery(
-        limit=max(1, min(visit.integer("n", LIMIT), most)), cursor=visit.text("c"), oldest_first=visit.asked.get("r") == "o",
+        limit=max(1, min(visit.integer("n", LIMIT), most)), cursor=visit.text("c"), oldest_first=visit.params.get("r") == "o",
         unread=True if READ in excluded else False if READ in included else None,
         starred=True if STARRED in included else False if STARRED in excluded else None,
-        since=parse_moment(visit.asked.get("ot")), until=parse_moment(visit.asked.get("nt")),
+        since=parse_moment(visit.params.get("ot")), until=parse_moment(visit.params.get("nt")),
     )  # fmt: skip
 
 

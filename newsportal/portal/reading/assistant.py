@@ -38,7 +38,7 @@ def article_tasks(visit: Visit, article: StoredArticle, language: str) -> list[T
     settings = visit.portal.config.assistant
     foreign = not (article.language or "").startswith(language)
     purposes: list[Purpose] = ["summary", "translation"] if foreign else ["summary"]
-    return [article_task(settings, use, article, language) for use in purposes if visit.keeps and may(settings, use) and article.text]
+    return [article_task(settings, use, article, language) for use in purposes if visit.keeps_marks and may(settings, use) and article.text]
 
 
 def event_tasks(visit: Visit, page: EventView, language: str) -> list[Task]:
@@ -47,7 +47,7 @@ def event_tasks(visit: Visit, page: EventView, language: str) -> list[Task]:
     languages: dict[Purpose, str] = {"summary": language}
     if visit.may("edit"):
         languages["title"] = visit.portal.site.language
-    allowed = [(use, code) for use, code in languages.items() if visit.keeps and may(settings, use)]
+    allowed = [(use, code) for use, code in languages.items() if visit.keeps_marks and may(settings, use)]
     return [event_task(settings, use, page.articles, code) for use, code in allowed]
 
 

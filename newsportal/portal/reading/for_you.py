@@ -110,7 +110,7 @@ def record(portal: Portal, reader: str, article_id: str, places: frozenset[int])
         valid = places & frozenset(range(1, max(pictures, 1) + 1))
         return bool(valid) and portal.store.readers.record_view(reader, article_id, sorted(valid), pictures=pictures, now=portal.now())
     except StoreError as error:
-        portal.missed["seen"] += 1
+        portal.unrecorded["seen"] += 1
         log.warning("a view was not recorded: %s", error)
         return False
 
@@ -218,7 +218,7 @@ def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
         try:
             visit.portal.store.readers.offer(reader.name, [item for _story, item, _because in results], now=visit.portal.now())
         except StoreError as error:
-            visit.portal.missed["offer"] += 1
+            visit.portal.unrecorded["offer"] += 1
             log.warning("recommendations were not recorded: %s", error)
     return [Suggestion(story, reason_text(item, origin, visit.clock.words)) for story, item, origin in results]
 

@@ -44,7 +44,7 @@ MAX_CRAWL_TIME = timedelta(hours=12)  # a crawl without an end that began before
 @router.get("/")
 def home(request: Request, visit: Here) -> Response:
     portal, clock = visit.portal, visit.clock
-    by_rank = visit.chosen.boards == "ranked"
+    by_rank = visit.preferences.boards == "ranked"
     front = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
     since, visit_cookie = last_visit(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
@@ -89,7 +89,7 @@ def time_page(visit: Visit, front: Front) -> dict[str, Any]:
 def own_boards(visit: Visit, front: Front) -> list[Board]:
     """Return the boards of the reader's topics, in the chosen order; the board of all topics stays first."""
     by_topic = {board.topic: board for board in front.boards}
-    topics = visit.chosen.own([topic for topic in by_topic if topic is not None])
+    topics = visit.preferences.own([topic for topic in by_topic if topic is not None])
     return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in topics)]
 
 
@@ -116,18 +116,18 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 @router.get("/settings")
 def settings(request: Request, visit: Here) -> Response:
     """Save preferences. ``topics`` with ``topic`` (several): the reader's topics in order; ``up``, ``down``: move one of them."""
-    back = safe_next(visit.asked.get("next"))
-    values = dict(visit.asked)
-    if TOPICS in visit.asked:
-        topics = move_topic(visit.asked.getlist("topic"), visit.text("up"), visit.text("down"))
+    back = safe_next(visit.params.get("next"))
+    values = dict(visit.params)
+    if TOPICS in visit.params:
+        topics = move_topic(visit.params.getlist("topic"), visit.text("up"), visit.text("down"))
         values[TOPICS] = "|".join(quote(topic, safe="") for topic in topics)
     if choices := allowed_choices(values):
-        response = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
+        response = RedirectResponse(back if "next" in visit.params else "/settings", 303, headers={"cache-control": "no-store"})
         remember(response, choices)
-        if visit.keeps and visit.signed_in is not None:
+        if visit.keeps_marks and visit.signed_in is not None:
             visit.portal.accounts.preferences.save(visit.signed_in.person.id, choices)
         return response
-    selected, available = visit.chosen.topics, visit.portal.site.topics
+    selected, available = visit.preferences.topics, visit.portal.site.topics
     names = dict.fromkeys((*(name for name in selected if name in available), *available))
     offered = [(name, not selected or name in selected) for name in names]
     return render(request, "settings.html", groups=setting_groups(visit), back="/settings", own_topics=offered)
@@ -154,7 +154,7 @@ def setting_groups(visit: Visit) -> list[dict[str, Any]]:
         "theme": say("Theme"), "font": say("Reading font"), "size": say("Text size"), "lang": say("Language"),
         "script": say("Chinese script of articles"), "boards": say("Boards of the front page"),
     }  # fmt: skip
-    current = {**asdict(visit.chosen), "lang": visit.language}
+    current = {**asdict(visit.preferences), "lang": visit.language}
     values = {**CHOICES, "size": ("small", "medium", "large")}
     return [
         {"key": key, "label": headings[key],

@@ -120,7 +120,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     order: Order = "hottest" if visit.text("order") == "hottest" else "newest"
     before = visit.text("before")
     selection = StoryFilter(topic, filters["category"], filters["source"], filters["site"], order=order, before=before, limit=PAGE)
-    unread = visit.keeps and visit.text("show") == "unread"
+    unread = visit.keeps_marks and visit.text("show") == "unread"
     page = unread_page(visit, selection) if unread else visit.portal.store.stories(selection)
     overview = visit.portal.overview(topic) if topic and not before and not any(filters.values()) else None
     show = "unread" if unread else None

@@ -126,11 +126,11 @@ class Marks(Part):
             elif row is not None:
                 connection.execute(delete(CAUGHT_UP).where(key))
 
-    def feed_key(self, person_id: str, *, anew: bool = False) -> str:
-        """Return the secret in the URL of a person's feeds, created on first use; ``anew``: replace it, invalidating the former URL."""
+    def feed_key(self, person_id: str, *, renew: bool = False) -> str:
+        """Return the secret in the URL of a person's feeds, created on first use; ``renew``: replace it, invalidating the former URL."""
         with self._write() as connection:
             secret = connection.scalar(select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == person_id))
-            if secret is not None and not anew:
+            if secret is not None and not renew:
                 return str(secret)
             row = {"person_id": person_id, "secret": secrets.token_urlsafe(24)}
             upsert(connection, FEED_KEYS, [row], update=("secret",))
@@ -184,7 +184,7 @@ def _join(connection: Connection, old: str, new: str) -> None:
 
 MAX_SEARCHES = 100  # per person: as many as a list can show
 MAX_NAME = 80
-MAX_ASKED = 4_000  # characters of the percent-encoded query
+MAX_QUERY_CHARS = 4_000  # characters of the percent-encoded query
 
 
 class SearchNotSaved(StoreError):
@@ -208,7 +208,7 @@ class Searches(Part):
     def save(self, person_id: str, name: str, query: str, *, now: datetime) -> Search:
         """Save a search; a saved one with the same query is renamed. Raises ``SearchNotSaved``."""
         label = _checked_name(name)
-        if not query or len(query) > MAX_ASKED:
+        if not query or len(query) > MAX_QUERY_CHARS:
             raise SearchNotSaved("The search is empty or too long.")
         with self._write() as connection:
             condition = SEARCHES.c.person_id == person_id

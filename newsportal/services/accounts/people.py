@@ -46,12 +46,12 @@ class People(Part):
         normalised = unicodedata.normalize("NFC", name).strip()
         if not NAME.fullmatch(normalised):
             raise AccountError("name")
-        person, hashed = Person(random_id(), normalised, role, now), self._hashed(checked_password(password))
+        person, hashed = Person(random_id(), normalised, role, now), self._hashed(validate_password(password))
         with self._write() as connection:
             _add(connection, person, hashed)
         return person
 
-    def first(self, *, now: datetime) -> tuple[Person, str] | None:
+    def add_first_admin(self, *, now: datetime) -> tuple[Person, str] | None:
         """Create an administrator with a random password if there is nobody yet, else return None. Concurrent calls create only one."""
         anyone = select(tables.PEOPLE.c.id).limit(1)
         if self._scalar(anyone) is not None:
@@ -67,18 +67,18 @@ class People(Part):
     def all(self) -> list[Person]:
         return [person_of(row) for row in self._rows(select(tables.PEOPLE).order_by(tables.PEOPLE.c.named))]
 
-    def named(self, name: str) -> Person | None:
-        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == compared(name)))
+    def by_name(self, name: str) -> Person | None:
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == normalised_name(name)))
         return person_of(row) if row is not None else None
 
     def get(self, person_id: str) -> Person | None:
         row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id))
         return person_of(row) if row is not None else None
 
-    def checked(self, name: str, password: str) -> Person | None:
+    def authenticate(self, name: str, password: str) -> Person | None:
         """Return the person with this name and password; None if there is none or the person is disabled. Unknown names take as long."""
         placeholder = self._placeholder_hash  # computed on the first call, for any name
-        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == compared(name)))
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == normalised_name(name)))
         hashed = row.password if row is not None else placeholder
         try:
             with self._hash_slots:
@@ -91,13 +91,13 @@ class People(Part):
             self._execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == row.id).values(password=self._hashed(password)))
         return person_of(row)
 
-    def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
-        """Set a password, which ends all sessions of the person except the one with the digest ``but``, and revokes all tokens."""
-        hashed = self._hashed(checked_password(password))
+    def set_password(self, person_id: str, password: str, *, except_session: str | None = None) -> None:
+        """Set a password, which ends the person's sessions except the one with the digest ``except_session``, and revokes all tokens."""
+        hashed = self._hashed(validate_password(password))
         with self._write() as connection:
             connection.execute(update(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id).values(password=hashed))
             connection.execute(
-                delete(tables.SESSIONS).where(tables.SESSIONS.c.person_id == person_id, tables.SESSIONS.c.digest != (but or ""))
+                delete(tables.SESSIONS).where(tables.SESSIONS.c.person_id == person_id, tables.SESSIONS.c.digest != (except_session or ""))
             )
             connection.execute(delete(tables.TOKENS).where(tables.TOKENS.c.person_id == person_id))
 
@@ -137,12 +137,12 @@ class People(Part):
             return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
-def compared(name: str) -> str:
+def normalised_name(name: str) -> str:
     """Normalise ``name`` for comparison: 'Ａｄｍｉｎ ' is 'admin'."""
     return unicodedata.normalize("NFKC", name).strip().casefold()[:255]
 
 
-def checked_password(password: str) -> str:
+def validate_password(password: str) -> str:
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
     return password
@@ -153,7 +153,7 @@ def person_of(row: Row[Any]) -> Person:
 
 
 def _add(connection: Connection, person: Person, hashed: str) -> None:
-    folded = compared(person.name)
+    folded = normalised_name(person.name)
     if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.named == folded)) is not None:
         raise AccountError("taken", name=person.name)
     connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=folded, password=hashed))

@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, u
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Person, Right, Session, Signed, Token, digest, random_id, random_secret
-from newsportal.services.accounts.people import compared, person_of
+from newsportal.services.accounts.people import normalised_name, person_of
 from newsportal.services.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, ATTEMPTS, PEOPLE, SESSIONS, TOKENS
 from newsportal.store.dialects import Part, upsert
 from newsportal.text import clean
@@ -53,11 +53,11 @@ class Tokens(Part):
         self._execute(insert(TOKENS).values(rights=sorted(granted), **digests, **row))
         return token, secret
 
-    def signed(self, secret: str, *, now: datetime) -> Signed | None:
+    def authenticate(self, secret: str, *, now: datetime) -> Signed | None:
         """Return the owner of the token ``secret``; None if it is unknown or expired, or its person disabled."""
         return self._signed(TOKENS.c.digest == digest(secret), now) if secret.startswith(PREFIX) else None
 
-    def signed_by_fever(self, key: str, *, now: datetime) -> Signed | None:
+    def authenticate_fever(self, key: str, *, now: datetime) -> Signed | None:
         """Return the same for the key that apps send to the Fever API (:func:`fever_key`)."""
         return self._signed(TOKENS.c.fever_digest == digest(key.lower()), now)
 
@@ -108,7 +108,7 @@ class Sessions(Part):
             connection.execute(insert(SESSIONS).values(digest=digest(secret), person_id=person_id, **row))
         return secret
 
-    def signed(self, secret: str, *, now: datetime) -> Signed | None:
+    def authenticate(self, secret: str, *, now: datetime) -> Signed | None:
         """Return the owner of the session ``secret``; None if it is unknown or expired, or its person disabled."""
         name = digest(secret)
         query = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
@@ -133,9 +133,9 @@ class Sessions(Part):
         """End the session with this digest, if it belongs to the person."""
         self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest == name))
 
-    def end_all(self, person_id: str, *, but: str | None = None) -> None:
-        """End all sessions of the person except the one with the digest ``but``."""
-        self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
+    def end_all(self, person_id: str, *, except_session: str | None = None) -> None:
+        """End all sessions of the person except the one with the digest ``except_session``."""
+        self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (except_session or "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class Attempts(Part):
 
 
 def _limits_of(name: str, address: str) -> tuple[str, dict[str, AttemptLimit]]:
-    folded = compared(name)
+    folded = normalised_name(name)
     pair = digest(f"both\n{folded}\n{address}")
     return pair, {pair: BOTH, digest(f"address\n{address}"): ADDRESS, digest(f"name\n{folded}"): NAME}
 

@@ -79,7 +79,8 @@ def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
     results = []
     with closing(open_accounts(uri)) as one, closing(open_accounts(uri)) as other:
         threads = [
-            threading.Thread(target=lambda opened=opened: results.append(opened.people.first(now=now))) for opened in (one, other) * 2
+            threading.Thread(target=lambda opened=opened: results.append(opened.people.add_first_admin(now=now)))
+            for opened in (one, other) * 2
         ]
         for thread in threads:
             thread.start()
@@ -87,7 +88,7 @@ def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
             thread.join()
         [(person, password)] = [found for found in results if found]
         assert (person.name, person.role) == ("admin", Role.ADMIN)
-        assert one.people.checked("admin", password) == person
+        assert one.people.authenticate("admin", password) == person
         assert len(password) >= 20
 
 
@@ -117,17 +118,17 @@ def test_default_password_hash_cost(accounts: Accounts, admin: Person, uri: str,
         default.people.add("乙", PASSWORD, Role.READER, now=now)
         assert stored_hash("乙").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
         assert stored_hash(admin.name).startswith("$argon2id$v=19$m=8,t=1,p=1$")
-        assert default.people.checked(admin.name, PASSWORD) == admin
+        assert default.people.authenticate(admin.name, PASSWORD) == admin
         assert stored_hash(admin.name).startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # rehashed with the default cost at sign-in
     engine.dispose()
 
 
 @pytest.mark.parametrize("name", ["王老板", " 王老板 "])
 def test_sign_in_by_name_and_password(accounts: Accounts, admin: Person, name: str) -> None:
-    assert accounts.people.checked(name, PASSWORD) == admin
-    assert accounts.people.checked(name, PASSWORD + " ") is None
-    assert accounts.people.checked("nobody", PASSWORD) is None
-    assert accounts.people.checked("\udc80\x00", "\udc80\x00") is None
+    assert accounts.people.authenticate(name, PASSWORD) == admin
+    assert accounts.people.authenticate(name, PASSWORD + " ") is None
+    assert accounts.people.authenticate("nobody", PASSWORD) is None
+    assert accounts.people.authenticate("\udc80\x00", "\udc80\x00") is None
 
 
 @pytest.mark.parametrize("name", ["Ｂoss", "BOSS", "boss "])
@@ -147,14 +148,14 @@ def test_invalid_names_and_passwords_are_refused(accounts: Accounts, now: dateti
 
 def test_session_expires_when_idle_and_when_old(accounts: Accounts, admin: Person, now: datetime) -> None:
     secret, at = accounts.sessions.begin(admin.id, now=now, address="192.0.2.1", agent="Firefox"), now
-    found = accounts.sessions.signed(secret, now=now)
+    found = accounts.sessions.authenticate(secret, now=now)
     assert found is not None
     assert (found.person, found.way) == (admin, "session")
-    assert accounts.sessions.signed(secret, now=now + IDLE + timedelta(seconds=1)) is None
+    assert accounts.sessions.authenticate(secret, now=now + IDLE + timedelta(seconds=1)) is None
     while at + IDLE < now + LONGEST:
         at += IDLE - timedelta(hours=1)
-        assert accounts.sessions.signed(secret, now=at) is not None
-    assert accounts.sessions.signed(secret, now=now + LONGEST + timedelta(seconds=1)) is None
+        assert accounts.sessions.authenticate(secret, now=at) is not None
+    assert accounts.sessions.authenticate(secret, now=now + LONGEST + timedelta(seconds=1)) is None
     assert accounts.sessions.of(admin.id, now=now + LONGEST + timedelta(seconds=1)) == []
 
 
@@ -163,11 +164,11 @@ def test_sessions_are_listed_and_ended(accounts: Accounts, admin: Person, now: d
     secrets = [accounts.sessions.begin(admin.id, now=now, agent=str(number)) for number in range(3)]
     foreign = accounts.sessions.begin(other.id, now=now)
     accounts.sessions.end_one(admin.id, digest(foreign))  # another person's session
-    assert accounts.sessions.signed(foreign, now=now) is not None
+    assert accounts.sessions.authenticate(foreign, now=now) is not None
     accounts.sessions.end_one(admin.id, digest(secrets[0]))
     assert {session.agent for session in accounts.sessions.of(admin.id, now=now)} == {"1", "2"}
-    accounts.sessions.end_all(admin.id, but=digest(secrets[1]))
-    assert [accounts.sessions.signed(secret, now=now) is not None for secret in secrets] == [False, True, False]
+    accounts.sessions.end_all(admin.id, except_session=digest(secrets[1]))
+    assert [accounts.sessions.authenticate(secret, now=now) is not None for secret in secrets] == [False, True, False]
     accounts.sessions.end(secrets[1])
     assert accounts.sessions.of(admin.id, now=now) == []
 
@@ -177,17 +178,17 @@ def credentials(accounts: Accounts, person: Person, now: datetime) -> list[Calla
     session = accounts.sessions.begin(person.id, now=now)
     _, token = accounts.tokens.add(person, "script", person.rights, now=now)
     return [
-        lambda: accounts.people.checked(person.name, PASSWORD),
-        lambda: accounts.sessions.signed(session, now=now),
-        lambda: accounts.tokens.signed(token, now=now),
+        lambda: accounts.people.authenticate(person.name, PASSWORD),
+        lambda: accounts.sessions.authenticate(session, now=now),
+        lambda: accounts.tokens.authenticate(token, now=now),
     ]
 
 
 def test_find_person_by_id_and_name(accounts: Accounts, admin: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
     assert (accounts.people.get(other.id), accounts.people.get(admin.id)) == (other, admin)
-    assert (accounts.people.named(" ＯＴＨＥＲ "), accounts.people.named(admin.name)) == (other, admin)
-    assert (accounts.people.get("nobody"), accounts.people.named("nobody")) == (None, None)
+    assert (accounts.people.by_name(" ＯＴＨＥＲ "), accounts.people.by_name(admin.name)) == (other, admin)
+    assert (accounts.people.get("nobody"), accounts.people.by_name("nobody")) == (None, None)
 
 
 def test_disabled_person_cannot_authenticate(accounts: Accounts, admin: Person, now: datetime) -> None:
@@ -210,11 +211,11 @@ def test_disabled_person_cannot_authenticate(accounts: Accounts, admin: Person, 
 def test_new_password_ends_other_sessions_and_tokens(accounts: Accounts, admin: Person, now: datetime) -> None:
     one, two = (accounts.sessions.begin(admin.id, now=now) for _ in range(2))
     _, secret = accounts.tokens.add(admin, "script", admin.rights, now=now)
-    accounts.people.set_password(admin.id, "another one 123", but=digest(one))
-    assert accounts.sessions.signed(one, now=now) is not None
-    assert accounts.sessions.signed(two, now=now) is None
-    assert accounts.tokens.signed(secret, now=now) is None
-    assert accounts.people.checked(admin.name, PASSWORD) is None
+    accounts.people.set_password(admin.id, "another one 123", except_session=digest(one))
+    assert accounts.sessions.authenticate(one, now=now) is not None
+    assert accounts.sessions.authenticate(two, now=now) is None
+    assert accounts.tokens.authenticate(secret, now=now) is None
+    assert accounts.people.authenticate(admin.name, PASSWORD) is None
 
 
 def test_tokens_per_person_are_limited(accounts: Accounts, admin: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,24 +241,24 @@ def test_last_administrator_cannot_be_removed(accounts: Accounts, admin: Person,
 def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts, admin: Person, now: datetime) -> None:
     token, secret = accounts.tokens.add(admin, " a  script ", [Right.READ, Right.EDIT], now=now, expires=now + timedelta(days=1))
     assert (token.name, secret.startswith("np_")) == ("a script", True)
-    found = accounts.tokens.signed(secret, now=now)
+    found = accounts.tokens.authenticate(secret, now=now)
     assert found is not None
     assert (found.rights, found.way, found.by) == ({Right.READ, Right.EDIT}, "token", token.id)
     accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
     accounts.people.set_role(admin.id, Role.READER)
-    found = accounts.tokens.signed(secret, now=now)
+    found = accounts.tokens.authenticate(secret, now=now)
     assert found is not None
     assert found.rights == {Right.READ}
     assert accounts.tokens.of(admin.id)[0].used == now
-    assert accounts.tokens.signed(secret, now=now + timedelta(days=1)) is None
-    assert accounts.tokens.signed(secret[:-1], now=now) is None
+    assert accounts.tokens.authenticate(secret, now=now + timedelta(days=1)) is None
+    assert accounts.tokens.authenticate(secret[:-1], now=now) is None
     assert accounts.tokens.revoke(token.id, person_id="somebody else") is False
     assert accounts.tokens.revoke(token.id) is True
-    assert accounts.tokens.signed(secret, now=now) is None
+    assert accounts.tokens.authenticate(secret, now=now) is None
 
 
 def test_audit_log_is_paged_newest_first(accounts: Accounts, admin: Person, now: datetime) -> None:
-    user = accounts.sessions.signed(accounts.sessions.begin(admin.id, now=now), now=now)
+    user = accounts.sessions.authenticate(accounts.sessions.begin(admin.id, now=now), now=now)
     for number in range(5):
         accounts.trail.add(user, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
     accounts.trail.add(None, "sourced", "x", now=now)

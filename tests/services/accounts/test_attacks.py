@@ -46,7 +46,7 @@ def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, ch
 def test_concurrent_first_starts_create_one_administrator(uri: str, now: datetime) -> None:
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         with ThreadPoolExecutor(4) as pool:
-            created = [person for person in pool.map(lambda place: (accounts, other)[place % 2].people.first(now=now), range(8)) if person]
+            created = [person for person in pool.map(lambda place: (accounts, other)[place % 2].people.add_first_admin(now=now), range(8)) if person]
         assert len(created) == len(accounts.people.all()) == 1
 
 
@@ -93,8 +93,8 @@ def test_unknown_name_costs_the_same_work(tmp_path: Path, now: datetime) -> None
         admin = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=now)
         accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
         for name in ("boss", "nobody"):
-            assert accounts.people.checked(name, "a wrong password") is None
+            assert accounts.people.authenticate(name, "a wrong password") is None
         accounts.people.disable(admin.id)
-        assert accounts.people.checked("boss", PASSWORD) is None
+        assert accounts.people.authenticate("boss", PASSWORD) is None
     assert len(hasher.parameters) == 3
     assert all(cost == hasher.parameters[0] for cost in hasher.parameters)

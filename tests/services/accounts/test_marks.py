@@ -132,7 +132,7 @@ def test_feed_key_can_be_replaced(accounts: Accounts) -> None:
     key = accounts.marks.feed_key(ME)
     assert accounts.marks.feed_key(ME) == key != accounts.marks.feed_key(YOU)
     assert accounts.marks.person_of_feed(key) == ME
-    assert accounts.marks.feed_key(ME, anew=True) != key
+    assert accounts.marks.feed_key(ME, renew=True) != key
     assert accounts.marks.person_of_feed(key) is None
 
 
