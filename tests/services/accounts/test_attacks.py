@@ -46,7 +46,11 @@ def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, ch
 def test_concurrent_first_starts_create_one_administrator(uri: str, now: datetime) -> None:
     with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
         with ThreadPoolExecutor(4) as pool:
-            created = [person for person in pool.map(lambda place: (accounts, other)[place % 2].people.add_first_admin(now=now), range(8)) if person]
+            created = [
+                person
+                for person in pool.map(lambda place: (accounts, other)[place % 2].people.add_first_admin(now=now), range(8))
+                if person
+            ]
         assert len(created) == len(accounts.people.all()) == 1
 
 
