@@ -124,7 +124,8 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """Check quickly for depth, without false negatives: every ``<`` before a letter opens, every ``</`` closes. ``tags``: all ``<``."""
+    """Check quickly for depth: every ``<`` before a letter opens, every ``</`` closes (one that closes nothing hides a level; libxml2's
+    limit bounds such pages). ``tags``: all ``<``."""
     after = codes[np.minimum(tags + 1, len(codes) - 1)]
     letter = after | CAPITAL
     opened = (letter >= ord("a")) & (letter <= ord("z"))

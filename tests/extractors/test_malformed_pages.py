@@ -54,6 +54,7 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "nested-div": lambda: html("<div>" * 49_000 + SENTENCE),
     "nested-inline": lambda: html("<b><i>" * 24_500 + SENTENCE),
     "nested-tables": lambda: html("<table><tr><td>" * 16_300 + SENTENCE),
+    "wrong-end-tags": lambda: html("<div></x>" * 24_500 + SENTENCE),
     "nested-links": lambda: html("<ul><li><a href='/a'>新闻" * 12_500),
     "text-node": lambda: html(f"<p>{SENTENCE * (12_000_000 // len(SENTENCE.encode()))}</p>"),
     "text-node-one-word": lambda: html(f"<p>{'a' * 50_000_000}</p>"),
