@@ -130,7 +130,7 @@ def _health(sources: Sources) -> Result:
         with closing(open_store(sources.store)) as store:
             found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
-        return Result(None, f"unknown, the store is not available:  {error}")
+        return Result(None, f"unknown, the store is not available: {error}")
     bad = any(item.health.bad for item in found)
     return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 

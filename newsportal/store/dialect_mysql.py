@@ -22,7 +22,7 @@ MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,ONLY_FULL_GROUP_BY,N
 """SQL modes under which values are never truncated or converted silently."""
 
 AGAIN: Final = "try again; nothing was partly written"
-FULL: Final = ("the server's disk is full", "free space there;  nothing was partly written")
+FULL: Final = ("the server's disk is full", "free space there; nothing was partly written")
 DENIED: Final = (
     "the server rejects this user",
     "check user, password and database in the store URI, and the user's host on the server",

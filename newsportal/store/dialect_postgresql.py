@@ -24,7 +24,7 @@ KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepaliv
 
 AGAIN: Final = "try again; nothing was partly written"
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
-    "53100": ("the server's disk is full", "free space there;  nothing was partly written"),
+    "53100": ("the server's disk is full", "free space there; nothing was partly written"),
     "53200": ("the server is out of memory", "give it more, or stop something there, then try again"),
     "53300": ("the server has too many connections", "close some, or raise max_connections there, then try again"),
     "25006": (

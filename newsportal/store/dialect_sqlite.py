@@ -17,7 +17,7 @@ from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, no_store_yet, on_conflict
 
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
-    "SQLITE_FULL": ("the disk is full", "free space;  nothing was partly written"),
+    "SQLITE_FULL": ("the disk is full", "free space; nothing was partly written"),
     "SQLITE_READONLY": (
         "it cannot be written to",
         "check the permissions of the file and of its folder, and that the disk is not mounted read-only",
