@@ -93,7 +93,7 @@ def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "expected"),
     [
         (b"", "empty"),
         (b"<!DOCTYPE html><html><title>404</title></html>", "markup"),
@@ -113,8 +113,8 @@ def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
     ],
     ids=range(15),
 )
-def test_invalid_image_is_refused(data: bytes, why: str) -> None:
-    assert refusal_reason(data) == why
+def test_invalid_image_is_refused(data: bytes, expected: str) -> None:
+    assert refusal_reason(data) == expected
 
 
 def png_of(width: int, height: int) -> bytes:
