@@ -72,8 +72,8 @@ def another(store: Store, store_uri: str) -> Iterator[Callable[[], Store]]:
         return opened[-1]
 
     yield once_more
-    for one in opened:
-        one.close()
+    for each in opened:
+        each.close()
 
 
 @pytest.fixture(params=[pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS])

@@ -94,10 +94,10 @@ def test_unavailable_server_is_reported_at_start(server: str) -> None:
 
     port = free_port()
     uri = KINDS[server].uri(port, "newsportal")
-    scheme, _, rest = uri.partition("://")
+    scheme, _, address = uri.partition("://")
     began = time.monotonic()
     with pytest.raises(StoreUnavailable) as raised:
-        open_store(f"{scheme}://somebody:secret@{rest.rpartition('@')[2]}")
+        open_store(f"{scheme}://somebody:secret@{address.rpartition('@')[2]}")
     assert time.monotonic() - began < 600
     assert_helpful(str(raised.value), f"127.0.0.1:{port}")
     assert "secret" not in str(raised.value)
