@@ -57,8 +57,8 @@ class Crawl:
 
     def stir(self) -> None: ...
 
-    def count(self, what: str, number: int = 1) -> None:
-        self.counts[what] = self.counts.get(what, 0) + number
+    def count(self, kind: str, number: int = 1) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + number
 
     def next(self) -> Request | None:
         entry = self.hand.take(time.monotonic())
@@ -90,17 +90,17 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "links.db"
 
 
-def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
-    """Await ``what`` while the feeder runs, then close the feeder."""
+def run(crawl: Crawl, task: Callable[[], Awaitable[None]]) -> None:
+    """Await ``task`` while the feeder runs, then close the feeder."""
 
-    async def whole() -> None:
+    async def finish() -> None:
         broken: list[BaseException] = []
         crawl.feeder.start(broken.append)
-        await asyncio.wait_for(what(), 600)
+        await asyncio.wait_for(task(), 600)
         await crawl.feeder.close()
         assert broken == []
 
-    asyncio.run(whole())
+    asyncio.run(finish())
 
 
 async def until(reached: Callable[[], bool]) -> None:
@@ -222,15 +222,15 @@ def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> 
         await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None
         crawl.busy_hosts.clear()
-        held: list[float | None] = [None]
+        ends: list[float | None] = [None]
 
-        def got() -> bool:
-            held[0] = other.hold("a.example")
-            return held[0] is not None
+        def is_free() -> bool:
+            ends[0] = other.hold("a.example")
+            return ends[0] is not None
 
-        await until(got)
-        assert held[0] is not None
-        assert 0.0 < held[0] <= 250.0
+        await until(is_free)
+        assert ends[0] is not None
+        assert 0.0 < ends[0] <= 250.0
 
     run(crawl, asked)
 
@@ -324,5 +324,5 @@ def test_failing_store_is_given_up_sooner_than_redis(file: Path, cause: Exceptio
         crawl.in_progress.clear()
 
     run(crawl, crawled)
-    known = isinstance(cause, StoreUnavailable)
-    assert tries[: module.STORE_TRIES + 3] == [False] * module.STORE_TRIES + [known] * 3
+    reached = isinstance(cause, StoreUnavailable)
+    assert tries[: module.STORE_TRIES + 3] == [False] * module.STORE_TRIES + [reached] * 3

@@ -61,11 +61,11 @@ class TableBench(Bench):
         self.uri, self.skipped = uri, 0.0
         self._engines: list[Engine] = []
         self._idle = engines
-        made = bool(engines)
+        exists = bool(engines)
         links = self.links()
-        if not made:
-            links.write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
-        links.write(lambda turn: [turn.connection.execute(delete(table)) for table in QUEUE_TABLES])
+        if not exists:
+            links.write(lambda tx: METADATA.create_all(tx.connection, QUEUE_TABLES))
+        links.write(lambda tx: [tx.connection.execute(delete(table)) for table in QUEUE_TABLES])
 
     def links(self) -> Links:
         if self._idle:
