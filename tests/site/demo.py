@@ -76,9 +76,9 @@ def read(file: Path) -> None:
         try:
             if any(run.ended for run in store.runs(1)):
                 events.fill(store, datetime.now(UTC))
-                made = readers.fill(store, datetime.now(UTC))
+                filled = readers.fill(store, datetime.now(UTC))
                 readers.earlier_months(open_engine(uri, create=False), datetime.now(UTC))
-                print(TOLD.format(readers=made.readers, views=made.views), flush=True)
+                print(TOLD.format(readers=filled.readers, views=filled.views), flush=True)
                 return
         finally:
             store.close()

@@ -119,8 +119,8 @@ def _number(text: str) -> int:
 def _filled(world: World, key: str, query: str, start: int, turns: str) -> str:
     copies = found(world, query)
     sections = layout(key)
-    shown = enumerate(copies[start : start + PAGE_RESULTS], start=start + 1)
-    rows = "".join(sections["row"].substitute(_row(world, copy, query), number=number) for number, copy in shown)
+    numbered = enumerate(copies[start : start + PAGE_RESULTS], start=start + 1)
+    rows = "".join(sections["row"].substitute(_row(world, copy, query), number=number) for number, copy in numbered)
     rows = rows or sections["none"].substitute(query=escape(query))
     return sections["page"].substitute(query=escape(query), count=len(copies), rows=rows, turns=turns)
 

@@ -110,7 +110,7 @@ def documents() -> Iterator[Document]:
             yield Document(f"{name} {day}", name, day + 0.05, site, title.format(**values), text.format(**values))
 
 
-DOCUMENTS = tuple(sorted(documents(), key=lambda one: (one.day, one.id)))
+DOCUMENTS = tuple(sorted(documents(), key=lambda document: (document.day, document.id)))
 
 
 DEMO = "bridge"
@@ -119,15 +119,15 @@ DEMO = "bridge"
 
 def fill(store: Store, now: datetime) -> int:
     """Store the first event, its last report two hours old; return the number of articles."""
-    told = [one for one in DOCUMENTS if one.event == DEMO]
-    for one in told:
-        published = now - timedelta(days=told[-1].day - one.day, hours=2)
-        url = f"https://{content_id(one.site)[:8]}.example/{one.id}.html"
-        link = Link(url, f"feed:{one.site}", title=one.title, site=one.site)
+    demo = [document for document in DOCUMENTS if document.event == DEMO]
+    for doc in demo:
+        published = now - timedelta(days=demo[-1].day - doc.day, hours=2)
+        url = f"https://{content_id(doc.site)[:8]}.example/{doc.id}.html"
+        link = Link(url, f"feed:{doc.site}", title=doc.title, site=doc.site)
         identity = url.removeprefix("https://")
-        made = Article(
-            url=url, link=link, fetched=now, identity=identity, title=one.title, text=one.text, site=one.site, published=published,
+        article = Article(
+            url=url, link=link, fetched=now, identity=identity, title=doc.title, text=doc.text, site=doc.site, published=published,
             language="zh", category="社会",
         )  # fmt: skip
-        store.add(made, now=now)
-    return len(told)
+        store.add(article, now=now)
+    return len(demo)

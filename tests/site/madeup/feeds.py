@@ -72,8 +72,8 @@ def feed_response(world: World, feed: Feed, request: Request) -> Response:
     tag = f'"{request.nth if restless else blake2b(body, digest_size=8).hexdigest()}"'
     changed = format_datetime(world.now if restless else copies[0].published)
     fresh = Response(content_type=feed.content_type, body=body, headers=(("ETag", tag), ("Last-Modified", changed)))
-    known = request.header("If-None-Match")
-    if known == tag or (not known and request.header("If-Modified-Since") == changed):
+    etag = request.header("If-None-Match")
+    if etag == tag or (not etag and request.header("If-Modified-Since") == changed):
         return replace(fresh, status=304, body=b"")
     return fresh
 

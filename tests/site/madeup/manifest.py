@@ -103,11 +103,11 @@ def _feed(world: World, feed: feeds.Feed) -> dict[str, Any]:
 
 
 def _traps(world: World) -> list[dict[str, Any]]:
-    told = {copy.story: copy.path for copy in world.of(traps.MAZE)}
+    paths = {copy.story: copy.path for copy in world.of(traps.MAZE)}
     month = traps.calendar_path(world.now.year, world.now.month)
     found = [(trap.name, traps.MAZE, trap.path, trap.expect, trap.why) for trap in traps.TRAPS]
-    found += [(trap.name, traps.MAZE, told[trap.name], trap.expect, trap.why) for trap in traps.STORY_TRAPS]
+    found += [(trap.name, traps.MAZE, paths[trap.name], trap.expect, trap.why) for trap in traps.STORY_TRAPS]
     found += [("calendar", traps.MAZE, month, "bounded", "a calendar without end")]
     found += [("deep", traps.MAZE, "/deep/a/b/", "bounded", "relative links that nest without end")]
     found += [("comments", "haitang", comments_path(copy), "skip", "comments on an article") for copy in world.of("haitang")]
-    return [{"name": name, "url": world.url(site, path), "expect": expect, "why": why} for name, site, path, expect, why in found]
+    return [{"name": name, "url": world.url(site, path), "expect": expect, "why": reason} for name, site, path, expect, reason in found]

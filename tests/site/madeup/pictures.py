@@ -58,6 +58,6 @@ def _row(seed: int, y: int, width: int, height: int, ridges: list[list[float]]) 
     return bytes(row)
 
 
-def _mix(one: Colour, other: Colour, share: float) -> Colour:
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(one, other, strict=True))
+def _mix(first: Colour, other: Colour, share: float) -> Colour:
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, other, strict=True))
     return red, green, blue

@@ -42,20 +42,20 @@ class Generated:
 def fill(store: Store, now: datetime, seed: int = 1) -> Generated:
     """Let made-up readers view the stories of ``store``, fit a model, recommend, and let them open some recommendations."""
     chance = Random(seed)
-    told = sorted(store.readers.stories(now - BACK), key=lambda one: one.story)
-    heads = {story: known.head.id for story, known in store.listed([one.story for one in told]).items()}
+    stories = sorted(store.readers.stories(now - BACK), key=lambda story: story.story)
+    heads = {story: listed.head.id for story, listed in store.listed([story.story for story in stories]).items()}
     sizes = {story: _size(store, head) for story, head in heads.items()}
     names = [f"{chance.getrandbits(128):032x}" for _ in range(READERS)]
-    views = [view for name in names for view in _looks(name, told, sizes, now, chance)] if told else []
+    views = [view for name in names for view in _looks(name, stories, sizes, now, chance)] if stories else []
     store.readers.import_views([replace(view, story=heads[view.story]) for view in views], now=now)
     parts.fit(store, now)
     recommender = Recommender(store)
     for name in names:
-        offered = [one.recommendation for one in recommender.recommended(name, now, SHOWN)]
+        offered = [entry.recommendation for entry in recommender.recommended(name, now, SHOWN)]
         store.readers.offer(name, offered, now=now)
-        for one in offered:
-            if one.story in heads and chance.random() < OPENED:
-                _look(store, name, heads[one.story], sizes[one.story], now, chance)
+        for story in offered:
+            if story.story in heads and chance.random() < OPENED:
+                _look(store, name, heads[story.story], sizes[story.story], now, chance)
     return Generated(len(names), store.readers.counts()[0])
 
 
@@ -76,24 +76,24 @@ def earlier_months(engine: Engine, now: datetime, seed: int = 1) -> None:
         connection.execute(insert(MONTHS), rows)
 
 
-def _looks(name: str, told: Sequence[StoryOffer], sizes: dict[str, int], now: datetime, chance: Random) -> list[View]:
+def _looks(name: str, stories: Sequence[StoryOffer], sizes: dict[str, int], now: datetime, chance: Random) -> list[View]:
     """Return the views of a reader by taste, each some hours after the story was published."""
-    labels = sorted({label for one in told for label in one.labels})
+    labels = sorted({label for story in stories for label in story.labels})
     likes = set(chance.sample(labels, min(TASTES, len(labels))))
-    weights = [KEEN ** len(likes.intersection(one.labels)) for one in told]
-    chosen = {one.story: one for one in chance.choices(told, weights, k=chance.randint(*LOOKS))}
+    weights = [KEEN ** len(likes.intersection(story.labels)) for story in stories]
+    viewed = {story.story: story for story in chance.choices(stories, weights, k=chance.randint(*LOOKS))}
     views = []
-    for one in chosen.values():
-        at = one.published + timedelta(hours=chance.expovariate(1 / HOURS))
-        size = sizes[one.story]
+    for story in viewed.values():
+        at = story.published + timedelta(hours=chance.expovariate(1 / HOURS))
+        size = sizes[story.story]
         if at < now:
-            views.append(View(name, one.story, chance.randint(1, size) if size else 1, size or 1, at))
+            views.append(View(name, story.story, chance.randint(1, size) if size else 1, size or 1, at))
     return views
 
 
 def _look(store: Store, name: str, article: str, size: int, now: datetime, chance: Random) -> None:
-    seen = size if chance.random() < ALPHA else chance.randint(1, size or 1)
-    store.readers.record_view(name, article, range(1, seen + 1), pictures=size, now=now)
+    last = size if chance.random() < ALPHA else chance.randint(1, size or 1)
+    store.readers.record_view(name, article, range(1, last + 1), pictures=size, now=now)
 
 
 def _size(store: Store, article: str) -> int:

@@ -67,13 +67,13 @@ def _article(title: str, paragraphs: list[str], now: datetime) -> str:
 
 def _chinese(number: int) -> tuple[str, list[str]]:
     chance = Random(number)
-    who, did, why = WHO[number % len(WHO)], DID[number // len(WHO) % len(DID)], chance.choice(WHY)
+    who, did, reason = WHO[number % len(WHO)], DID[number // len(WHO) % len(DID)], chance.choice(WHY)
     lines = [
         f"{chance.choice(WHO)}的工作人员告诉记者，第{chance.randrange(100, 999)}号方案经过{chance.randrange(3, 40)}次讨论才定下来，"
         f"其中{chance.choice(WHY)}是多数人最关心的一条，{chance.choice(DID)}排在其后。"
         for _ in range(5)
     ]
-    return f"{who}{did}{why}（{number}）", [f"{who}昨天{did}，{why}。", *lines]
+    return f"{who}{did}{reason}（{number}）", [f"{who}昨天{did}，{reason}。", *lines]
 
 
 def _english(number: int) -> tuple[str, str, list[str]]:
@@ -91,11 +91,11 @@ def _tree(now: datetime) -> Shape:
     pages, all_articles, menu = dict[str, str](), dict[str, str](), {f"/{city}/": city for city in CITIES}
     for place, city in enumerate(CITIES):
         of_city, below = dict[str, str](), {f"/{city}/shizheng/": "时政", f"/{city}/minsheng/": "民生"}
-        for turn, channel in enumerate(below):
-            numbers = range(100 + 12 * place + 6 * turn, 106 + 12 * place + 6 * turn)
-            listed = {f"{channel}{now:%Y/%m%d}/c{910_000 + number}.html": _chinese(number) for number in numbers}
-            pages |= {href: _article(*told, now) for href, told in listed.items()}
-            titles = {href: title for href, (title, _) in listed.items()}
+        for index, channel in enumerate(below):
+            numbers = range(100 + 12 * place + 6 * index, 106 + 12 * place + 6 * index)
+            articles = {f"{channel}{now:%Y/%m%d}/c{910_000 + number}.html": _chinese(number) for number in numbers}
+            pages |= {href: _article(*article, now) for href, article in articles.items()}
+            titles = {href: title for href, (title, _) in articles.items()}
             pages[channel] = _list(channel, titles, {**menu, **below}, now)
             of_city |= titles
         pages[f"/{city}/"] = _list(city, dict(list(of_city.items())[::3]), {**menu, **below}, now)
@@ -109,9 +109,9 @@ def _numbers(now: datetime) -> Shape:
     menu = {**{f"/list.php?id={number}": f"栏目{number}" for number in range(1, 9)}, f"/daily/list.php?day={now:%Y-%m-%d}": "日历"}
     lists = dict[str, dict[str, str]]()
     for channel in range(1, 9):
-        listed = {f"/show.php?id={820_000 + number}": _chinese(number) for number in range(200 + 8 * channel, 208 + 8 * channel)}
-        pages |= {href: _article(*told, now) for href, told in listed.items()}
-        lists[f"/list.php?id={channel}"] = {href: title for href, (title, _) in listed.items()}
+        articles = {f"/show.php?id={820_000 + number}": _chinese(number) for number in range(200 + 8 * channel, 208 + 8 * channel)}
+        pages |= {href: _article(*article, now) for href, article in articles.items()}
+        lists[f"/list.php?id={channel}"] = {href: title for href, (title, _) in articles.items()}
         all_articles |= lists[f"/list.php?id={channel}"]
     newest = dict(list(all_articles.items())[::7])
     pages["/"] = _list("群山晚报", newest, menu, now)
@@ -122,9 +122,9 @@ def _numbers(now: datetime) -> Shape:
             day = datetime.fromisoformat(query.removeprefix("day="))
             ways = {f"{path}?day={day + timedelta(days=step):%Y-%m-%d}": "前后" for step in range(-9, 10)}
             return _list("日历", newest, ways, now)
-        known = lists.get(target.partition("&")[0])
+        entries = lists.get(target.partition("&")[0])
         orders = {f"{target}&{key}=1": f"按{key}" for key in ("hot", "new", "view")}
-        return _list("栏目", known, {**menu, **orders}, now) if known else None
+        return _list("栏目", entries, {**menu, **orders}, now) if entries else None
 
     return Shape(tuple(all_articles), pages, endless)
 
@@ -135,13 +135,13 @@ def _journal(now: datetime) -> Shape:
     menu = {**{f"/category/{name}": name for name in CATEGORIES}, **tags, "/about": "About"}
     menu |= {f"/{now.year - years}/{month:02}/": "Archive" for years in range(3) for month in range(1, 13)}
     for place, name in enumerate(CATEGORIES):
-        listed = dict[str, str]()
+        entries = dict[str, str]()
         for number in range(8 * place, 8 * place + 8):
             slug, title, lines = _english(number)
-            listed[f"/{name}/{slug}"] = title
+            entries[f"/{name}/{slug}"] = title
             pages[f"/{name}/{slug}"] = _article(title, lines, now)
-        pages[f"/category/{name}"] = _list(name, listed, menu, now)
-        all_articles |= listed
+        pages[f"/category/{name}"] = _list(name, entries, menu, now)
+        all_articles |= entries
     for href, thing in tags.items():
         pages[href] = _list(thing, {path: title for path, title in all_articles.items() if thing in path}, menu, now)
     pages |= {href: _list("Archive", dict(list(all_articles.items())[:5]), menu, now) for href, text in menu.items() if text == "Archive"}

@@ -85,8 +85,8 @@ def _frame(world: World, site: Site) -> dict[str, str]:
 
 
 def _article_parts(world: World, site: Site, copy: Copy, page: int) -> dict[str, str]:
-    own = world.of(site.key)
-    place = own.index(copy)
+    copies = world.of(site.key)
+    place = copies.index(copy)
     images = [(copy.picture_path(index), picture.caption) for index, picture in enumerate(copy.pictures)] if page == 1 else []
     return _frame(world, site) | {
         "title": escape(copy.title),
@@ -101,7 +101,7 @@ def _article_parts(world: World, site: Site, copy: Copy, page: int) -> dict[str,
         "url": world.url(site.key, copy.path),
         "body": BODIES[site.body](copy.parts[page - 1], images),
         "pager": _pager(site, copy.paths, page),
-        "related": _side(site, (own[place + 1 :] + own[:place])[:SIDE_LINKS]),
+        "related": _side(site, (copies[place + 1 :] + copies[:place])[:SIDE_LINKS]),
         "ranking": _side(site, [other for other in _ranking(world, site.key) if other is not copy]),
         "comments": comments_path(copy),
         "count": str(copy.number % 97 + 2),

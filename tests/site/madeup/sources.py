@@ -79,9 +79,9 @@ def _engine(key: str, address: str) -> str:
 
 def _feeds(sites: list[Site], addresses: Mapping[str, str]) -> list[str]:
     names = {site.key: site.name for site in sites}
-    chosen = [feed for feed in FEEDS if feed.site in names]
-    often = Counter(feed.site for feed in chosen)
-    return [_feed(feed, names[feed.site], addresses[feed.site], often[feed.site] > 1) for feed in chosen]
+    feeds = [feed for feed in FEEDS if feed.site in names]
+    often = Counter(feed.site for feed in feeds)
+    return [_feed(feed, names[feed.site], addresses[feed.site], often[feed.site] > 1) for feed in feeds]
 
 
 def _feed(feed: Feed, site: str, address: str, several: bool) -> str:

@@ -282,5 +282,5 @@ def comments_response(world: World, request: Request) -> Response | None:
     if copy is None:
         return None
     row = layout("traps")["comment"]
-    rows = "".join(row.substitute(number=copy.number % 89 + floor, floor=floor, said=said) for floor, said in enumerate(COMMENTS, start=1))
+    rows = "".join(row.substitute(number=copy.number % 89 + floor, floor=floor, said=text) for floor, text in enumerate(COMMENTS, start=1))
     return _shell(f"{copy.title}_评论", f"<p><a href='{copy.path}'>查看原文</a> 共{len(COMMENTS)}条评论</p>{rows}")

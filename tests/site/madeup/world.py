@@ -106,8 +106,8 @@ class World:
             yield self._copy(in_simplified(story), SITES[key], _later(first, chance), chance, name)
         for telling in story.retold:
             blocks = (Block("p", telling.lead), *story.blocks[1:])
-            told = replace(story, title=telling.title, blocks=blocks, author=None)
-            yield replace(self._copy(told, SITES[telling.site], _later(first, chance), chance, name), same_text=False)
+            retold = replace(story, title=telling.title, blocks=blocks, author=None)
+            yield replace(self._copy(retold, SITES[telling.site], _later(first, chance), chance, name), same_text=False)
 
     def _copy(self, story: Story, site: Site, published: datetime, chance: Random, origin: str | None) -> Copy:
         number = chance.randrange(LARGEST // 9, LARGEST)

@@ -23,8 +23,8 @@ def answer(forum: Forum, day: int, request: Request) -> Response:
             if board.walled
             else _page(forum, board.name, _list(forum, board, board.page(day, at + 1), day, at, board.pages(day), path))
         )
-    if (found := re.fullmatch(r"/t/[\w-]+/(\d+)(?:/(\d+))?", path)) and (there := forum.thread(int(found[1]))):
-        board, thread = there
+    if (found := re.fullmatch(r"/t/[\w-]+/(\d+)(?:/(\d+))?", path)) and (found_thread := forum.thread(int(found[1]))):
+        board, thread = found_thread
         if board.walled:
             return _walled(forum)
         at = -(-int(found[2]) // PAGE) if found[2] else max(at, 1)
@@ -59,7 +59,7 @@ def _walled(forum: Forum) -> Response:
 
 def _latest(forum: Forum, day: int, at: int) -> str:
     threads = [(board, thread) for board in forum.boards if not board.walled for thread in board.listed(day)]
-    threads.sort(key=lambda one: -one[1].last(day).timestamp())
+    threads.sort(key=lambda pair: -pair[1].last(day).timestamp())
     rows = "".join(_row(board, thread, day) for board, thread in threads[at * PAGE * 2 : (at + 1) * PAGE * 2])
     following = (
         f'<div role="navigation"><span><b><a rel="next" href="/latest?page={at + 1}">next page →</a></b></span></div>'
@@ -90,13 +90,13 @@ def _list(forum: Forum, board: Board, threads: list[Thread], day: int, at: int, 
 
 
 def _row(board: Board, thread: Thread, day: int) -> str:
-    shown = thread.shown(day)
+    posts = thread.shown(day)
     href = f"/t/{slug(thread.title)}/{thread.number}"
     return (
         f'<tr class="topic-list-item" id="topic-list-item-{thread.number}"><td class="main-link" itemscope><meta itemprop="name" content="{escape(thread.title)}">'
         f'<span class="link-top-line">{"<i title=pinned class=pinned></i>" if thread.sticky else ""}<a href="{href}" class="title raw-link raw-topic-link">{escape(thread.title)}</a></span>'
         f'<div class="link-bottom-line"><a href="/c/{slug(board.name)}/{board.number}" class="badge-wrapper"><span class="badge-category-bg">{board.name}</span></a></div></td>'
-        f'<td class="replies"><span class="posts" title="posts">{len(shown) - 1}</span></td><td class="views"><span class="views" title="views">{markup.views(thread, day)}</span></td>'
+        f'<td class="replies"><span class="posts" title="posts">{len(posts) - 1}</span></td><td class="views"><span class="views" title="views">{markup.views(thread, day)}</span></td>'
         f'<td><time datetime="{thread.last(day).isoformat()}">{thread.last(day):%B} {thread.last(day).day}, {thread.last(day).year}</time></td></tr>'
     )
 
@@ -108,9 +108,9 @@ def _topic(forum: Forum, board: Board, thread: Thread, day: int, at: int) -> str
     before = f'<a rel="prev" href="{href}{f"?page={at - 1}" if at > 2 else ""}">← previous page</a>' if at > 1 else ""
     after = f'<b><a rel="next" href="{href}?page={at + 1}">next page →</a></b>' if at < thread.pages(day) else ""
     related = "".join(
-        f'<tr class="topic-list-item"><td><a href="/t/{slug(one.title)}/{one.number}" class="title">{escape(one.title)}</a></td></tr>'
-        for one in board.threads[:4]
-        if one is not thread and not one.sticky
+        f'<tr class="topic-list-item"><td><a href="/t/{slug(other.title)}/{other.number}" class="title">{escape(other.title)}</a></td></tr>'
+        for other in board.threads[:4]
+        if other is not thread and not other.sticky
     )
     return (
         f'<div id="topic-title"><h1><a href="{href}">{escape(thread.title)}</a></h1><div class="topic-category"><a href="/c/{slug(board.name)}/{board.number}" class="badge-wrapper"><span>{board.name}</span></a></div></div>'

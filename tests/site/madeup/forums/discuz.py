@@ -25,8 +25,8 @@ def answer(forum: Forum, day: int, request: Request) -> Response:
         return _walled(forum) if board.walled else _page(forum, board.name, _board(forum, board, day, int(found[2])))
     found = re.fullmatch(r"/thread-(\d+)-(\d+)-\d+\.html", path)
     number, at = (found[1], found[2]) if found else (tid, request.parameter("page") or "1")
-    if number.isdigit() and (there := forum.thread(int(number))) and (found or request.parameter("mod") == "viewthread"):
-        board, thread = there
+    if number.isdigit() and (found_thread := forum.thread(int(number))) and (found or request.parameter("mod") == "viewthread"):
+        board, thread = found_thread
         return (
             _walled(forum) if board.walled else _page(forum, f"{thread.title} - {board.name}", _thread(forum, board, thread, day, int(at)))
         )
@@ -59,9 +59,9 @@ def _front(forum: Forum, day: int) -> str:
     for board in forum.boards:
         if board.above:
             continue
-        listed = board.listed(day)
-        last = max(listed, key=lambda thread: thread.last(day)) if not board.walled else None
-        said = (
+        threads = board.listed(day)
+        last = max(threads, key=lambda thread: thread.last(day)) if not board.walled else None
+        last_post = (
             f'<a href="forum.php?mod=redirect&amp;tid={last.number}&amp;goto=lastpost#lastpost" class="xi2">{escape(last.title[:18])}</a>'
             f'<cite><span title="{markup.stamp(last.last(day))}">{markup.today(forum, last.last(day))}</span> '
             f'<a href="space-uid-101.html">{last.shown(day)[-1].author}</a></cite>'
@@ -71,8 +71,8 @@ def _front(forum: Forum, day: int) -> str:
         rows.append(
             f'<tr class="fl_row"><td class="fl_icn"><a href="forum-{board.number}-1.html"><img src="static/forum.gif" alt=""></a></td>'
             f'<td><h2><a href="forum-{board.number}-1.html">{board.name}</a></h2><p class="xg2">{board.name}的讨论都在这里</p></td>'
-            f'<td class="fl_i"><span class="xi2">{len(listed)}</span><span class="xg1"> / {len(listed) * 9}</span></td>'
-            f'<td class="fl_by"><div>{said}</div></td></tr>'
+            f'<td class="fl_i"><span class="xi2">{len(threads)}</span><span class="xg1"> / {len(threads) * 9}</span></td>'
+            f'<td class="fl_by"><div>{last_post}</div></td></tr>'
         )
     return f'<div class="fl bm"><div class="bm_h"><h2>{forum.name}</h2></div><table class="fl_tb">{"".join(rows)}</table></div>'
 
@@ -89,9 +89,9 @@ def _pager(form: str, at: int, pages: int) -> str:
 
 def _board(forum: Forum, board: Board, day: int, at: int) -> str:
     below = "".join(
-        f'<dl><dt><a href="forum-{one.number}-1.html">{one.name}</a></dt><dd>主题: {len(one.threads)}</dd></dl>'
-        for one in forum.boards
-        if one.above == board.number
+        f'<dl><dt><a href="forum-{other.number}-1.html">{other.name}</a></dt><dd>主题: {len(other.threads)}</dd></dl>'
+        for other in forum.boards
+        if other.above == board.number
     )
     rows = "".join(_row(forum, thread, day, at) for thread in board.page(day, at))
     return (
@@ -103,7 +103,7 @@ def _board(forum: Forum, board: Board, day: int, at: int) -> str:
 
 
 def _row(forum: Forum, thread: Thread, day: int, at: int) -> str:
-    shown = thread.shown(day)
+    posts = thread.shown(day)
     href = f"thread-{thread.number}-1-{at}.html"
     if thread.number % 2 == 0:
         href = f"forum.php?mod=viewthread&amp;tid={thread.number}&amp;extra=page%3D{at}"
@@ -116,8 +116,8 @@ def _row(forum: Forum, thread: Thread, day: int, at: int) -> str:
         + (f'<span class="tps">...{pages}</span>' if pages else "")
         + f'</th><td class="by"><cite><a href="space-uid-{markup.member(thread.posts[0].author)}.html">{thread.posts[0].author}</a></cite>'
         f"<em><span>{markup.stamp(thread.posts[0].written)}</span></em></td>"
-        f'<td class="num"><a href="{href}" class="xi2">{len(shown) - 1}</a><em>{markup.views(thread, day)}</em></td>'
-        f'<td class="by"><cite><a href="space-username-{shown[-1].author}.html">{shown[-1].author}</a></cite>'
+        f'<td class="num"><a href="{href}" class="xi2">{len(posts) - 1}</a><em>{markup.views(thread, day)}</em></td>'
+        f'<td class="by"><cite><a href="space-username-{posts[-1].author}.html">{posts[-1].author}</a></cite>'
         f'<em><a href="forum.php?mod=redirect&amp;tid={thread.number}&amp;goto=lastpost#lastpost">'
         f'<span title="{markup.stamp(thread.last(day))}">{markup.today(forum, thread.last(day))}</span></a></em></td></tr></tbody>'
     )

@@ -25,8 +25,8 @@ def answer(forum: Forum, day: int, request: Request) -> Response:
     at = int(parts[2]) if len(parts) > 2 and parts[2].isdigit() else 1
     if parts[0] == "s" and (board := forum.board(number)):
         return _walled(forum, sid) if board.walled else _page(forum, board.name, _board(forum, board, day, at), sid)
-    if parts[0] == "v" and (there := forum.thread(number)):
-        return _walled(forum, sid) if there[0].walled else _page(forum, there[1].title, _thread(*there, day, at), sid)
+    if parts[0] == "v" and (found := forum.thread(number)):
+        return _walled(forum, sid) if found[0].walled else _page(forum, found[1].title, _thread(*found, day, at), sid)
     if parts[0] == "k":
         return _page(forum, "日历", _calendar("-".join(parts[1:3])), sid)
     if parts[0] == "m":
@@ -68,9 +68,9 @@ def _pager(form: str, at: int, pages: int) -> str:
 
 def _board(forum: Forum, board: Board, day: int, at: int) -> str:
     below = "".join(
-        f'<li><a href="/s/{one.number}">{one.name}</a> <span>主题 {len(one.threads)}</span></li>'
-        for one in forum.boards
-        if one.above == board.number
+        f'<li><a href="/s/{other.number}">{other.name}</a> <span>主题 {len(other.threads)}</span></li>'
+        for other in forum.boards
+        if other.above == board.number
     )
     rows = "".join(
         f'<li>{"<i class=top>顶</i> " if thread.sticky else ""}<a href="/v/{thread.number}">{escape(thread.title)}</a> <a href="/m/{markup.member(thread.posts[0].author)}">{thread.posts[0].author}</a>'

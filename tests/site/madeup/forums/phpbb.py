@@ -24,9 +24,9 @@ def answer(forum: Forum, day: int, request: Request) -> Response:
         return _walled(forum, sid) if board.walled else _page(forum, board.name, _board(forum, board, day, start // PAGE + 1), sid)
     if path == "/viewtopic.php":
         post = request.parameter("p")
-        there = forum.thread_of(int(post)) if post else forum.thread(int(request.parameter("t") or 0))
-        if there:
-            board, thread = there
+        found = forum.thread_of(int(post)) if post else forum.thread(int(request.parameter("t") or 0))
+        if found:
+            board, thread = found
             at = _page_of(thread, int(post), day) if post else start // PAGE + 1
             return _walled(forum, sid) if board.walled else _page(forum, thread.title, _thread(board, thread, day, at), sid)
     if path == "/calendar.php":
@@ -42,7 +42,7 @@ def answer(forum: Forum, day: int, request: Request) -> Response:
 
 
 def _page_of(thread: Thread, post: int, day: int) -> int:
-    return next((place // PAGE + 1 for place, one in enumerate(thread.shown(day)) if one.number == post), 1)
+    return next((place // PAGE + 1 for place, reply in enumerate(thread.shown(day)) if reply.number == post), 1)
 
 
 def _page(forum: Forum, title: str, body: str, sid: str) -> Response:
@@ -107,10 +107,10 @@ def _pager(form: str, at: int, pages: int) -> str:
 
 
 def _board(forum: Forum, board: Board, day: int, at: int) -> str:
-    below = [one for one in forum.boards if one.above == board.number]
-    listed = board.page(day, at)
-    stuck = "".join(_row(board, thread, day) for thread in listed if thread.sticky)
-    others = "".join(_row(board, thread, day) for thread in listed if not thread.sticky)
+    below = [forum_board for forum_board in forum.boards if forum_board.above == board.number]
+    threads = board.page(day, at)
+    stuck = "".join(_row(board, thread, day) for thread in threads if thread.sticky)
+    others = "".join(_row(board, thread, day) for thread in threads if not thread.sticky)
     return (
         f'<h2 class="forum-title"><a href="./viewforum.php?f={board.number}@SID">{board.name}</a></h2>'
         + (_boards(below, day) if below else "")
@@ -120,15 +120,15 @@ def _board(forum: Forum, board: Board, day: int, at: int) -> str:
 
 
 def _row(board: Board, thread: Thread, day: int) -> str:
-    shown, first = thread.shown(day), thread.posts[0]
+    posts, first = thread.shown(day), thread.posts[0]
     link = f"./viewtopic.php?f={board.number}&amp;t={thread.number}"
     pages = "".join(f'<li><a class="button" href="{link}&amp;start={n * PAGE}@SID">{n + 1}</a></li>' for n in range(1, thread.pages(day)))
-    last = shown[-1]
+    last = posts[-1]
     return (
         f'<li class="row bg1{" sticky" if thread.sticky else ""}"><dl class="row-item {"sticky_read" if thread.sticky else "topic_read"}"><dt title="No unread posts"><div class="list-inner">'
         f'<a href="{link}@SID" class="topictitle">{escape(thread.title)}</a><br /><div class="topic-poster responsive-hide">by <a href="./memberlist.php?mode=viewprofile&amp;u={markup.member(first.author)}@SID" class="username">{first.author}</a> » {_when(first.written)}</div>'
         + (f'<div class="pagination"><ul>{pages}</ul></div>' if pages else "")
-        + f'</div></dt><dd class="posts">{len(shown) - 1} <dfn>Replies</dfn></dd><dd class="views">{markup.views(thread, day)} <dfn>Views</dfn></dd>'
+        + f'</div></dt><dd class="posts">{len(posts) - 1} <dfn>Replies</dfn></dd><dd class="views">{markup.views(thread, day)} <dfn>Views</dfn></dd>'
         f'<dd class="lastpost"><span><dfn>Last post </dfn>by <a href="./memberlist.php?mode=viewprofile&amp;u={markup.member(last.author)}@SID" class="username">{last.author}</a> '
         f'<a href="./viewtopic.php?f={board.number}&amp;t={thread.number}&amp;p={last.number}@SID#p{last.number}" title="Go to last post"><i class="icon"></i></a><br />{_when(last.written)}</span></dd></dl></li>'
     )

@@ -16,8 +16,8 @@ def answer(forum: Forum, day: int, request: Request) -> Response:
         return _page(forum, forum.name, _front(forum, day))
     if path == "/thread.php" and (board := forum.board(int(request.parameter("fid") or 0))):
         return _walled(forum) if board.walled else _page(forum, board.name, _board(forum, board, day, int(at)))
-    if path == "/read.php" and (there := forum.thread(int(request.parameter("tid") or 0))):
-        board, thread = there
+    if path == "/read.php" and (found_thread := forum.thread(int(request.parameter("tid") or 0))):
+        board, thread = found_thread
         number = thread.pages(day) if at == "e" else int(at)
         return _walled(forum) if board.walled else _page(forum, f"{thread.title}|{board.name}", _thread(board, thread, day, number))
     if path == "/calendar.php":
@@ -72,9 +72,9 @@ def _pager(form: str, at: int, pages: int) -> str:
 
 def _board(forum: Forum, board: Board, day: int, at: int) -> str:
     below = "".join(
-        f'<tr class="tr3"><th><h3><a href="thread.php?fid={one.number}">{one.name}</a></h3></th><td>{len(one.threads)}</td></tr>'
-        for one in forum.boards
-        if one.above == board.number
+        f'<tr class="tr3"><th><h3><a href="thread.php?fid={other.number}">{other.name}</a></h3></th><td>{len(other.threads)}</td></tr>'
+        for other in forum.boards
+        if other.above == board.number
     )
     rows = "".join(_row(thread, day, at) for thread in board.page(day, at))
     return (
@@ -86,7 +86,7 @@ def _board(forum: Forum, board: Board, day: int, at: int) -> str:
 
 
 def _row(thread: Thread, day: int, at: int) -> str:
-    shown = thread.shown(day)
+    posts = thread.shown(day)
     pages = " ".join(f'<a href="read.php?tid={thread.number}&amp;fpage={at}&amp;page={n}">{n}</a>' for n in range(2, thread.pages(day) + 1))
     icon = (
         '<img src="images/headtopic_1.gif" alt="置顶帖标志" title="置顶帖">'
@@ -98,8 +98,8 @@ def _row(thread: Thread, day: int, at: int) -> str:
         f'<td class="subject" id="td_{thread.number}"><a href="read.php?tid={thread.number}&amp;fpage={at}" id="a_ajax_{thread.number}" class="subject_t">'
         f"{escape(thread.title)}</a>{f'<span class=tpage>{pages}</span>' if pages else ''}</td>"
         f'<td class="author"><a href="u.php?username={thread.posts[0].author}">{thread.posts[0].author}</a><p>{thread.posts[0].written:%Y-%m-%d}</p></td>'
-        f'<td class="num"><em>{len(shown) - 1}</em>/{markup.views(thread, day)}</td>'
-        f'<td class="author"><a href="u.php?username={shown[-1].author}">{shown[-1].author}</a>'
+        f'<td class="num"><em>{len(posts) - 1}</em>/{markup.views(thread, day)}</td>'
+        f'<td class="author"><a href="u.php?username={posts[-1].author}">{posts[-1].author}</a>'
         f'<p><a href="read.php?tid={thread.number}&amp;page=e#a">{thread.last(day):%Y-%m-%d %H:%M}</a></p></td></tr>'
     )
 

@@ -88,14 +88,14 @@ class Board:
 
     def listed(self, day: int) -> list[Thread]:
         """Return sticky threads, then the others by their last post."""
-        there = [thread for thread in self.threads if thread.shown(day)]
-        return sorted(there, key=lambda thread: (not thread.sticky, -thread.last(day).timestamp()))
+        shown = [thread for thread in self.threads if thread.shown(day)]
+        return sorted(shown, key=lambda thread: (not thread.sticky, -thread.last(day).timestamp()))
 
     def page(self, day: int, number: int) -> list[Thread]:
         """Return ten threads, with the sticky threads above them on every page."""
-        listed = self.listed(day)
-        stuck = [thread for thread in listed if thread.sticky]
-        others = [thread for thread in listed if not thread.sticky]
+        threads = self.listed(day)
+        stuck = [thread for thread in threads if thread.sticky]
+        others = [thread for thread in threads if not thread.sticky]
         return stuck + others[(number - 1) * PAGE : number * PAGE]
 
     def pages(self, day: int) -> int:
@@ -118,7 +118,8 @@ class Forum:
 
     def thread_of(self, post: int) -> tuple[Board, Thread] | None:
         return next(
-            ((board, thread) for board in self.boards for thread in board.threads if any(one.number == post for one in thread.posts)), None
+            ((board, thread) for board in self.boards for thread in board.threads if any(p.number == post for p in thread.posts)),
+            None,
         )
 
 
@@ -134,11 +135,11 @@ NAMES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 
 def forums(now: datetime, seed: int = 1) -> dict[str, Forum]:
     """Return all forums as they grow until ``now`` (aware)."""
-    made = {}
+    by_key = {}
     for index, (key, (name, language, boards)) in enumerate(NAMES.items()):
         maker = _Maker(now, language, Random(f"{seed}-{key}"), (index + 1) * 10_000)
-        made[key] = Forum(key, name, language, now, tuple(maker.board(number, title) for number, title in enumerate(boards, start=2)))
-    return made
+        by_key[key] = Forum(key, name, language, now, tuple(maker.board(number, title) for number, title in enumerate(boards, start=2)))
+    return by_key
 
 
 class _Maker:
@@ -183,18 +184,18 @@ class _Maker:
         return [(self.now - timedelta(hours=hour)).replace(second=0, microsecond=0) for hour in hours]
 
     def _posts(self, moments: list[tuple[int, datetime]], deleted: dict[int, int], edited: dict[int, int]) -> tuple[Post, ...]:
-        made: list[Post] = []
+        posts: list[Post] = []
         for floor, (day, written) in enumerate(sorted(moments, key=lambda moment: moment[1]), start=1):
             self.post += 1
-            quoted = made[-1] if made and floor % 4 == 0 else None
+            quoted = posts[-1] if posts and floor % 4 == 0 else None
             author = self.random.choice(self.names)
-            made.append(
+            posts.append(
                 Post(
                     self.post, floor, author, written, day, self._lines(), (quoted.author, quoted.lines[0]) if quoted else None,
                     deleted.get(floor), edited.get(floor),
                 )
             )  # fmt: skip
-        return tuple(made)
+        return tuple(posts)
 
     def _lines(self) -> tuple[str, ...]:
         sentences = [text.format(n=self.random.randint(3, 97)) for text in self.random.sample(self.sentences, self.random.randint(2, 5))]

@@ -55,7 +55,7 @@ def pages(world: World, site: str) -> int:
 def index(world: World, site: str, page: int) -> Response:
     stories = world.of(site)[(page - 1) * PAGE : page * PAGE]
     last = pages(world, site)
-    film, special, gone, words = TRAPS[site]
+    film, special, removed, words = TRAPS[site]
     rows = [_row(edition) for edition in stories]
     thumb = stories[0].shots[0].thumb
     rows.insert(3, _item(film, "视频：三分钟看完本周大事", thumb))
@@ -65,7 +65,7 @@ def index(world: World, site: str, page: int) -> Response:
     )
     rows.insert(9, _item(special, "专题：今年秋天的一百组照片", thumb))
     if page == 1:
-        rows.insert(11, _item(gone, "这组照片已经撤下来了", thumb))
+        rows.insert(11, _item(removed, "这组照片已经撤下来了", thumb))
         rows.insert(13, _item(words, "没有图片的一篇文字稿件", thumb))
     ways = "".join(f"<b>{n}</b>" if n == page else f'<a href="{escape(index_path(site, n))}">{n}</a>' for n in range(1, last + 1))
     after = f'<a href="{escape(index_path(site, page + 1))}">下一页</a>' if page < last else ""
@@ -89,7 +89,7 @@ def front(world: World, site: str) -> Response:
 
 def trap(world: World, site: str, target: str) -> Response | None:
     """Return the targets of the links between the stories."""
-    film, special, gone, words = TRAPS[site]
+    film, special, removed, words = TRAPS[site]
     if target == film:
         return markup.page(
             site,
@@ -107,7 +107,7 @@ def trap(world: World, site: str, target: str) -> Response | None:
                 f"{markup.top(world, site)}<h1>专题：今年秋天的一百组照片</h1><ul>{rows}</ul>{markup.foot(site)}",
             ),
         )
-    if target == gone:
+    if target == removed:
         return markup.page(site, GONE, 200 if site in ("songling", "lanting", "weilan") else 404)
     if target == words:
         text = "".join(f"<p>{edition.text}{edition.shots[0].caption or ''}</p>" for edition in world.of(site)[:6])

@@ -35,9 +35,9 @@ def relative(address: str) -> str:
 
 def neighbours(world: World, edition: Edition, count: int) -> list[Edition]:
     """Return other stories of the host, the next one first."""
-    own = world.of(edition.site)
-    at = own.index(edition)
-    return [own[(at + step) % len(own)] for step in range(1, count + 1)]
+    editions = world.of(edition.site)
+    at = editions.index(edition)
+    return [editions[(at + step) % len(editions)] for step in range(1, count + 1)]
 
 
 def following(world: World, edition: Edition) -> str:
@@ -48,8 +48,8 @@ def following(world: World, edition: Edition) -> str:
 
 def related(world: World, edition: Edition, count: int = 5) -> str:
     rows = "".join(
-        f'<li><a href="{one.path}"><img src="{one.shots[0].thumb}" alt="{escape(one.title)}"><span>{escape(one.title)}</span></a></li>'
-        for one in neighbours(world, edition, count)[1:]
+        f'<li><a href="{neighbour.path}"><img src="{neighbour.shots[0].thumb}" alt="{escape(neighbour.title)}"><span>{escape(neighbour.title)}</span></a></li>'
+        for neighbour in neighbours(world, edition, count)[1:]
     )
     return f'<div class="related"><h3>相关图集</h3><ul>{rows}</ul></div>'
 

@@ -159,11 +159,11 @@ class MadeUpPhotos:
     def _api(self, key: str, request: Request) -> Response | None:
         """Return the data that the script of a page requests."""
         number, _, at = (request.parameter("of") or request.parameter("key")).partition("-")
-        edition = next((one for one in self.world.of(key) if str(one.number) == number), None)
+        edition = next((candidate for candidate in self.world.of(key) if str(candidate.number) == number), None)
         if not request.path.startswith("/api/") or edition is None:
             return None
-        told = single_page.part(edition.shots[int(at)]) if at else single_page.parts(edition)
-        return Response(200, "application/json", json.dumps(told, ensure_ascii=False).encode())
+        content = single_page.part(edition.shots[int(at)]) if at else single_page.parts(edition)
+        return Response(200, "application/json", json.dumps(content, ensure_ascii=False).encode())
 
     def _beyond(self, key: str, request: Request) -> Response:
         """Respond to a page beyond a story's last: 404, a redirect to the front page, 「页面不存在」 with 200, or the last page again."""
@@ -200,9 +200,9 @@ class MadeUpPhotos:
     def _refused(self, key: str, path: str, headers: Mapping[str, str]) -> Response | None:
         """Refuse hotlinking (防盗链): respond with 403 or another picture."""
         way = "403" if key == CDN else SITES[key].guarded if key in SITES else ""
-        own = self.addresses.values() if key == CDN else (self.addresses[key],)
+        allowed = self.addresses.values() if key == CDN else (self.addresses[key],)
         referer = headers.get("Referer", "")
-        if not way or "/pics/" not in path or any(referer.startswith(address + "/") for address in own):
+        if not way or "/pics/" not in path or any(referer.startswith(address + "/") for address in allowed):
             return None
         return (
             Response(403, "text/html", b"<h1>403 Forbidden</h1>") if way == "403" else Response(200, "image/png", mark("stolen", 400, 300))
@@ -210,12 +210,12 @@ class MadeUpPhotos:
 
 
 def _ranged(body: bytes, content_type: str, headers: Mapping[str, str]) -> Response:
-    asked = RANGE.match(headers.get("Range", ""))
-    if asked is None:
+    matched = RANGE.match(headers.get("Range", ""))
+    if matched is None:
         return Response(200, content_type, body)
-    part = body[: int(asked[1]) + 1]
+    part = body[: int(matched[1]) + 1]
     return Response(206, content_type, part, (("Content-Range", f"bytes 0-{len(part) - 1}/{len(body)}"),))
 
 
-def as_json(told: list[GoldStory]) -> str:
-    return json.dumps([asdict(one) for one in told], ensure_ascii=False, indent=1)
+def as_json(stories: list[GoldStory]) -> str:
+    return json.dumps([asdict(story) for story in stories], ensure_ascii=False, indent=1)

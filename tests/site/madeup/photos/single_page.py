@@ -69,11 +69,11 @@ def _textarea(edition: Edition) -> str:
     records = [
         {"id": f"p{at}", "img": shot.url, "timg": shot.thumb, "note": shot.caption, "newsurl": "#"} for at, shot in enumerate(edition.shots)
     ]
-    told = {
+    data = {
         "info": {"setname": edition.title, "imgsum": len(records), "lmodify": f"{edition.published:%Y-%m-%d %H:%M:%S}"},
         "list": records,
     }
-    return f'<textarea name="gallery-data" style="display:none;">\n{escape(json.dumps(told, ensure_ascii=False), quote=False)}\n</textarea>'
+    return f'<textarea name="gallery-data" style="display:none;">\n{escape(json.dumps(data, ensure_ascii=False), quote=False)}\n</textarea>'
 
 
 def _state(edition: Edition) -> str:

@@ -83,14 +83,14 @@ def _linked_data(edition: Edition) -> tuple[str, str]:
     media = [
         {"@type": "ImageObject", "contentUrl": shot.url, "thumbnailUrl": shot.thumb, "caption": shot.caption} for shot in edition.shots
     ]
-    told = {
+    data = {
         "@context": "https://schema.org",
         "@type": "ImageGallery",
         "name": edition.title,
         "datePublished": edition.published.isoformat(),
         "associatedMedia": media,
     }
-    return '<div class="viewer"></div>', f'<script type="application/ld+json">{json.dumps(told)}</script>'
+    return '<div class="viewer"></div>', f'<script type="application/ld+json">{json.dumps(data)}</script>'
 
 
 def _application(edition: Edition) -> tuple[str, str]:

@@ -81,8 +81,8 @@ class World:
         self._numbers: Counter[str] = Counter()
         self._load: Counter[str] = Counter()
         editions = [edition for matter in matters() for edition in self._editions(matter)]
-        self.editions = sorted(editions, key=lambda one: (one.published, one.site, one.number), reverse=True)
-        self.by_path = {(one.site, path): (one, page) for one in editions for page, path in enumerate(one.paths, start=1)}
+        self.editions = sorted(editions, key=lambda edition: (edition.published, edition.site, edition.number), reverse=True)
+        self.by_path = {(edition.site, path): (edition, page) for edition in editions for page, path in enumerate(edition.paths, start=1)}
 
     def of(self, site: str) -> list[Edition]:
         """Return the editions of a host, newest first."""
@@ -114,20 +114,20 @@ class World:
         yield origin
         for key in sites[1:]:
             way = 0 if matter.series else chance.choice(WAYS)
-            kept = sorted(chance.sample(range(count), max(3, count - chance.randrange(0, 1 + count // 3))))
+            selected = sorted(chance.sample(range(count), max(3, count - chance.randrange(0, 1 + count // 3))))
             when = first + timedelta(minutes=round(60 * chance.uniform(*LATER)))
-            yield self._edition(SITES[key], matter, way, when, kept, origin, chance)
+            yield self._edition(SITES[key], matter, way, when, selected, origin, chance)
 
     def _sites(self, matter: Matter, count: int) -> list[str]:
         """Return the hosts with the fewest stories so far; the one that needs a browser gets separate stories."""
-        chosen = ["weilan"] if "scripted" in matter.id else []
+        sites = ["weilan"] if "scripted" in matter.id else []
         order = sorted(STATIC, key=lambda key: (self._load[key], key))
-        chosen += order[: count - len(chosen)]
-        self._load.update(chosen)
-        return chosen
+        sites += order[: count - len(sites)]
+        self._load.update(sites)
+        return sites
 
     def _edition(
-        self, site: Site, matter: Matter, way: int, when: datetime, kept: Sequence[int], origin: Edition | None, chance: Random
+        self, site: Site, matter: Matter, way: int, when: datetime, selected: Sequence[int], origin: Edition | None, chance: Random
     ) -> Edition:
         when = when.replace(second=0, microsecond=0)
         self._numbers[site.key] += 1
@@ -135,7 +135,7 @@ class World:
         treatment = chance.choice(TREATMENTS) if origin else ""
         quiet = site.layout == "single" and number % 5 == 0  # one text for all pictures, no captions
         shots = tuple(
-            self._shot(site, matter, number, index, None if quiet else caption(matter, way, index), origin, treatment) for index in kept
+            self._shot(site, matter, number, index, None if quiet else caption(matter, way, index), origin, treatment) for index in selected
         )
         step = site.per_page or len(shots)
         parts = tuple(shots[at : at + step] for at in range(0, len(shots), step))
@@ -154,8 +154,8 @@ class World:
         tall = index % 7 == 3
         drawing = Drawing(f"{matter.id}/{index}", *((400, 560) if tall else (540, 360)))
         if origin is not None and treatment == "cdn" and SITES[origin.site].home == CDN:
-            there = next(shot for shot in origin.shots if shot.drawing.motif == drawing.motif)
-            return Shot(there.url, there.thumb, text, there.drawing)
+            original = next(shot for shot in origin.shots if shot.drawing.motif == drawing.motif)
+            return Shot(original.url, original.thumb, text, original.drawing)
         drawing = _treated(drawing, treatment)
         name = blake2b(f"{site.key}/{number}/{index}".encode(), digest_size=7).hexdigest()
         folder, ending = f"/pics/{self.now:%Y%m}/{name}", "png" if site.key == "songling" and index % 6 == 5 else "jpg"
@@ -189,10 +189,10 @@ class World:
             kind = edition.matter.series or edition.matter.subject.event
             kinds.setdefault(kind, []).append(edition)
         return {
-            frozenset(((one.site, one.number), (other.site, other.number)))
+            frozenset(((first.site, first.number), (other.site, other.number)))
             for group in kinds.values()
-            for one, other in combinations(group, 2)
-            if one.cluster != other.cluster
+            for first, other in combinations(group, 2)
+            if first.cluster != other.cluster
         }
 
 
@@ -201,21 +201,21 @@ FORMATS = {"jpg": "JPEG", "png": "PNG"}
 
 def matters() -> Iterator[Matter]:
     """Yield the subjects in a fixed order; the id names the kind."""
-    known = subjects()
+    every = subjects()
     for round_ in range(ORIGINALS):
-        for at, subject in enumerate(known):
+        for at, subject in enumerate(every):
             yield Matter(f"story-{round_}-{at}", subject, PLACES[(at * 7 + round_ * 13) % len(PLACES)], at + round_ * 31)
     for at in range(EVENTS):
-        subject = known[at * 8 + 3]
+        subject = every[at * 8 + 3]
         for day in range(1, DAYS + 1):
             yield Matter(f"event-{at}-{day}", subject, PLACES[(at * 11 + 5) % len(PLACES)], at * 3 + day, day)
     for at, name in enumerate(SERIES):
         for issue in range(ISSUES):
             yield Matter(
-                f"series-{at}-{issue}", known[(at * 17 + issue * 5) % len(known)], PLACES[(at + issue) % len(PLACES)], issue, 0, name
+                f"series-{at}-{issue}", every[(at * 17 + issue * 5) % len(every)], PLACES[(at + issue) % len(PLACES)], issue, 0, name
             )
     for at in range(SCRIPTED):
-        yield Matter(f"scripted-{at}", known[(at * 5 + 1) % len(known)], PLACES[(at * 7 + 4) % len(PLACES)], at + 57)
+        yield Matter(f"scripted-{at}", every[(at * 5 + 1) % len(every)], PLACES[(at * 7 + 4) % len(PLACES)], at + 57)
 
 
 def _copies(matter: Matter) -> int:
@@ -223,8 +223,8 @@ def _copies(matter: Matter) -> int:
     kind, *numbers = matter.id.split("-")
     if kind == "story":
         place = int(numbers[0]) * 70 + int(numbers[1])
-        turn = place * 29 % 140
-        return 2 if turn < THRICE else 1 if turn < THRICE + TWICE else 0
+        rest = place * 29 % 140
+        return 2 if rest < THRICE else 1 if rest < THRICE + TWICE else 0
     if kind == "series":
         return int(int(numbers[1]) == 2)
     return int(kind == "scripted" and int(numbers[0]) % 4 == 0)
