@@ -68,8 +68,8 @@ def test_pages_of_pattern_are_fetched_to_the_end(site: PictureSite, tmp_path: Pa
     sources = write_sources(tmp_path, site, PATTERN)
     row = crawl(sources)
     assert (row["entries"], row["stored"], row["failed"]) == (2, 2, {})
-    kept = stories(sources)
-    assert {name: (one.complete, one.pages, one.pictures) for name, one in kept.items()} == {
+    found = stories(sources)
+    assert {name: (story.complete, story.pages, story.pictures) for name, story in found.items()} == {
         "11_1.html": (True, 4, 4),
         "12_1.html": (True, 1, 1),
     }
@@ -87,7 +87,7 @@ def test_redirect_to_front_page_and_repeated_page_end_story(site: PictureSite, t
     site.pages["/photo/2026/22_3.html"] = site.pages["/photo/2026/22_2.html"]
     sources = write_sources(tmp_path, site, PATTERN)
     assert crawl(sources)["stored"] == 2
-    assert {name: (one.complete, one.pages) for name, one in stories(sources).items()} == {"21_1.html": (True, 3), "22_1.html": (True, 2)}
+    assert {name: (s.complete, s.pages) for name, s in stories(sources).items()} == {"21_1.html": (True, 3), "22_1.html": (True, 2)}
 
 
 def test_pager_is_followed_and_all_its_pages_are_known(site: PictureSite, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_unlinked_pages_are_found_by_common_url_patterns(site: PictureSite, tmp_
     sources = write_sources(tmp_path, site, SEED)
     row = crawl(sources)
     assert (row["stored"], row["failed"], texts(row)) == (3, {}, ["photo stories: 3 complete"])
-    assert {name: one.pages for name, one in stories(sources).items()} == {"81_1.html": 3, "82_1.html": 1, "83_1.html": 1}
+    assert {name: story.pages for name, story in stories(sources).items()} == {"81_1.html": 3, "82_1.html": 1, "83_1.html": 1}
     assert shown_pictures(sources, "81_1.html") == ["1.jpg", "2.jpg", "3.jpg"]
     assert (crawl(sources)["known"], site.asked.count("/photo/2026/81_4.html")) == (3, 1)
 
@@ -124,11 +124,11 @@ def test_story_with_failed_page_is_completed_on_next_visit(site: PictureSite, tm
     third, site.pages["/photo/2026/31_3.html"] = site.pages["/photo/2026/31_3.html"], 404
     sources = write_sources(tmp_path, site, PATTERN)
     row = crawl(sources)
-    said, waits = texts(row)
-    assert (row["stored"], said) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
+    text, waits = texts(row)
+    assert (row["stored"], text) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
     assert waits.startswith("1 links wait for another try (incomplete)")
-    kept = stories(sources)["31_1.html"]
-    assert (kept.complete, kept.missing, kept.pictures, kept.failure) == (False, (3,), 4, "http-404")
+    story = stories(sources)["31_1.html"]
+    assert (story.complete, story.missing, story.pictures, story.failure) == (False, (3,), 4, "http-404")
     site.pages["/photo/2026/31_3.html"] = third
     site.asked.clear()
     row = crawl(sources)
@@ -185,8 +185,8 @@ def test_robots_txt_applies_to_every_page(site: PictureSite, tmp_path: Path) -> 
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /photo/2026/71_2"
     sources = write_sources(tmp_path, site, PATTERN)
     crawl(sources)
-    kept = stories(sources)["71_1.html"]
-    assert (kept.complete, kept.missing, kept.failure) == (False, (2,), "robots")
+    story = stories(sources)["71_1.html"]
+    assert (story.complete, story.missing, story.failure) == (False, (2,), "robots")
     assert "/photo/2026/71_2.html" not in site.asked
     assert waiting(open_portal_store(sources), "gallery:图站") == [], "forbidden pages do not wait"
 

@@ -85,8 +85,8 @@ def web(last: int, change: dict[int, str | Exception] | None = None) -> Web:
 def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
     page = served.pages[url(number)]
     assert isinstance(page, str)
-    whole = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
-    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=whole)
+    fetched = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
+    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=fetched)
 
 
 def process_article(tracker: LinkTracker, served: Any, item: Article) -> Article:
@@ -104,9 +104,9 @@ def read_article(tracker: LinkTracker, served: Web, number: int = 1, source: str
 def pages_of(found: Article, upto: int = 40) -> list[int]:
     """Return the numbers of the pages whose text is in the article, in its order."""
     text = found.text or ""
-    there = [(text.find(sentence_of(number)), number) for number in range(1, upto)]
+    places = [(text.find(sentence_of(number)), number) for number in range(1, upto)]
     assert all(text.count(sentence_of(number)) <= 1 for number in range(1, upto))
-    return [number for place, number in sorted(there) if place >= 0]
+    return [number for place, number in sorted(places) if place >= 0]
 
 
 def notes(tracker: LinkTracker) -> list[str]:
@@ -206,10 +206,10 @@ def test_interrupted_article_is_left_to_next_run(tracker: LinkTracker) -> None:
 
 def test_single_page_view_is_preferred(tracker: LinkTracker) -> None:
     served = web(4)
-    whole = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
+    link = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
     first = served.pages[url(1)]
     assert isinstance(first, str)
-    served.pages[url(1)] = first.replace("</body>", f"{whole}</body>")
+    served.pages[url(1)] = first.replace("</body>", f"{link}</body>")
     served.pages[f"{SITE}830115_all.html"] = html(0, "", title="单页", text="".join(map(body, range(1, 5))))
     found = read_article(tracker, served)
     assert (pages_of(found), found.title) == ([1, 2, 3, 4], "古镇的路铺好了")
@@ -222,8 +222,8 @@ def test_later_page_in_list_resolves_to_first(tracker: LinkTracker) -> None:
     served = web(3)
     found = read_article(tracker, served, number=2)
     assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
-    lost = web(3, {1: missing("http-404")})
-    found = read_article(tracker, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
+    incomplete = web(3, {1: missing("http-404")})
+    found = read_article(tracker, Web(incomplete.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
     assert (found.url, pages_of(found)) == (url(2), [2, 3])
 
 
@@ -238,7 +238,7 @@ def test_all_pages_are_known_after_storing(tracker: LinkTracker) -> None:
     stored(tracker, read_article(tracker, served))
     names = {identity(url(number)) for number in range(1, 4)}
     assert tracker.stored_urls.find_stored(names) == names
-    assert [kept.url for kept in tracker.store.all_articles()] == [url(1)]
+    assert [stored.url for stored in tracker.store.all_articles()] == [url(1)]
     served.asked.clear()
     with pytest.raises(ItemDone):
         stored(tracker, read_article(tracker, served, number=3))
@@ -261,8 +261,8 @@ def test_thread_pages_are_not_joined(tracker: LinkTracker) -> None:
     address = "https://bbs.b.example/830115.html"
     page = served.pages[url(1)]
     assert isinstance(page, str)
-    whole = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
-    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=whole)
+    fetched = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
+    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=fetched)
     assert process_article(tracker, served, item).pages == ()
     assert served.asked == []
 
