@@ -44,13 +44,13 @@ class Site:
         return (f"127.0.0.1:{self.port}",)
 
     def paths(self) -> list[str]:
-        return [seen.path for seen in self.seen]
+        return [request.path for request in self.seen]
 
 
 def http(body: bytes = b"", status: str = "200 OK", **headers: str) -> bytes:
     """A response; ``content_type="text/html"`` becomes ``content-type: text/html``."""
-    named = {"content-length": str(len(body)), "connection": "close"} | {name.replace("_", "-"): value for name, value in headers.items()}
-    head = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+    fields = {"content-length": str(len(body)), "connection": "close"} | {name.replace("_", "-"): value for name, value in headers.items()}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body
 
 
@@ -58,13 +58,13 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         site: Site = self.server.site  # type: ignore[attr-defined]
         site.connections += 1
-        while (seen := self._read()) is not None:
-            site.seen.append(seen)
-            answer = site.routes.get(seen.path, http(b"", "404 Not Found"))
-            answer = answer(seen) if callable(answer) else answer
+        while (request := self._read()) is not None:
+            site.seen.append(request)
+            answer = site.routes.get(request.path, http(b"", "404 Not Found"))
+            answer = answer(request) if callable(answer) else answer
             try:
-                for piece in [answer] if isinstance(answer, bytes) else answer:
-                    self.wfile.write(piece)
+                for chunk in [answer] if isinstance(answer, bytes) else answer:
+                    self.wfile.write(chunk)
             except OSError:
                 return  # the client closed the connection
             if not isinstance(answer, bytes) or b"keep-alive" not in answer:
@@ -121,10 +121,10 @@ def ipv6_site(make_site: Callable[..., Site]) -> Site:
         pytest.skip("this machine has no IPv6 loopback")
 
 
-def drip(piece: bytes, seconds: float, times: int) -> Iterator[bytes]:
-    """Simulate a slow server: yield ``piece`` every ``seconds``."""
+def drip(chunk: bytes, seconds: float, times: int) -> Iterator[bytes]:
+    """Simulate a slow server: yield ``chunk`` every ``seconds``."""
     for _ in range(times):
-        yield piece
+        yield chunk
         time.sleep(seconds)
 
 
@@ -156,8 +156,8 @@ def server_context(tmp_path: Path) -> ssl.SSLContext:
     """TLS context of a server, with a self-signed certificate for 127.0.0.1."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
-    made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
-    if made.returncode:
+    done = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
+    if done.returncode:
         pytest.skip("needs the openssl command")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
@@ -264,16 +264,16 @@ def crawl(reactor_loop: asyncio.AbstractEventLoop) -> Callable[..., Crawled]:
             name = "fetcher"
 
             async def start(self) -> Any:
-                for wanted in requests:
-                    arguments = {"url": wanted} if isinstance(wanted, str) else dict(wanted)
+                for request in requests:
+                    arguments = {"url": request} if isinstance(request, str) else dict(request)
                     url = arguments["url"]
-                    yield Request(**arguments, callback=self.got, errback=self.failed, cb_kwargs={"wanted": url}, dont_filter=True)
+                    yield Request(**arguments, callback=self.save_page, errback=self.failed, cb_kwargs={"key": url}, dont_filter=True)
 
-            def got(self, response: Any, wanted: str) -> None:
-                found.pages[wanted] = response
+            def save_page(self, response: Any, key: str) -> None:
+                found.pages[key] = response
 
             def failed(self, failure: Any) -> None:
-                found.errors[failure.request.cb_kwargs["wanted"]] = failure.value
+                found.errors[failure.request.cb_kwargs["key"]] = failure.value
 
         async def main() -> None:
             crawler = runner.create_crawler(Fetcher)

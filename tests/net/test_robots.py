@@ -120,8 +120,8 @@ def test_source_may_be_exempt(crawl: Any, site: Any, response: Any) -> None:
     assert site.paths() == ["/a"]
     unsaid = {"url": site.url("/a"), "meta": {"obey_robots": None}}
     assert _crawl(crawl, site, unsaid, ROBOTSTXT_OBEY=False).pages
-    held = {"url": site.url("/a"), "meta": {"obey_robots": True}}
-    assert _crawl(crawl, site, held, ROBOTSTXT_OBEY=False).errors
+    request = {"url": site.url("/a"), "meta": {"obey_robots": True}}
+    assert _crawl(crawl, site, request, ROBOTSTXT_OBEY=False).errors
     assert _crawl(crawl, site, unsaid).errors
 
 
@@ -131,7 +131,7 @@ def test_pages_without_robots_txt_are_fetched(crawl: Any, site: Any, response: A
     assert _crawl(crawl, site, "/a").pages
 
 
-def _reset(seen: Any) -> list[bytes]:
+def _reset(request: Any) -> list[bytes]:
     return []  # close the connection without a byte
 
 
@@ -139,8 +139,8 @@ def test_unreachable_robots_txt_forbids_pages(crawl: Any, site: Any, response: A
     answers = {
         "503": response(b"", "503 Busy"),
         "reset": _reset,
-        "time-out": lambda seen: slowly(b"", 0.1, 20),
-        "endless": lambda seen: slowly(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n", 0, 1),
+        "time-out": lambda request: slowly(b"", 0.1, 20),
+        "endless": lambda request: slowly(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n", 0, 1),
     }
     site.routes["/a"] = response(b"a")
     for answer in answers.values():
