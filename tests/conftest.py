@@ -158,8 +158,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     missing = Counter(reason.partition("no server: ")[2] for reason in reasons if "no server: " in reason)
     if missing:
         terminalreporter.section("servers that could not be had")
-    for why, tests in sorted(missing.items()):
-        terminalreporter.write_line(f"{why} ({tests} tests skipped)")
+    for reason, tests in sorted(missing.items()):
+        terminalreporter.write_line(f"{reason} ({tests} tests skipped)")
 
 
 class RedisServer:

@@ -105,12 +105,12 @@ def opened(uri: str, workers: Workers, until: float) -> Store:
 
 def unfinished(store: Store) -> Sequence[Any]:
     """Return the waiting and leased rows of the link table."""
-    asked = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
-    asked = asked.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
-    return store.links.read(lambda tx: tx.connection.execute(asked).all())
+    query = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
+    query = query.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
+    return store.links.read(lambda tx: tx.connection.execute(query).all())
 
 
-def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:
+def await_end(store: Store, workers: Workers, sources: frozenset[str], kills: int, until: float) -> None:
     """Wait until each source was visited or rests, no link is leased, and none waits except for a time. A worker killed right after a
     captcha leaves its source resting for an hour, with its visit open."""
     quiet = killed = 0
@@ -119,7 +119,7 @@ def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int
         with suppress(StoreError):
             links, states = unfinished(store), store.source_states()
             waiting, leased = [row for row in links if row.state != LEASED], sum(row.state == LEASED for row in links)
-            missing = wanted - {state.source for state in states if state.last_run or state.rest_until}
+            missing = sources - {state.source for state in states if state.last_run or state.rest_until}
             busy = [row for row in waiting if row.not_before is None]
             quiet = 0 if missing or busy or leased or killed < kills else quiet + 1
             state = f"leased: {leased}, not visited: {missing}, waiting: {waiting}"
@@ -131,7 +131,7 @@ def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int
                 killed += 1
 
 
-def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kills: int = 0) -> None:
+def compare(web: Any, sources: Path, uri: str, number: int, single: Crawled, kills: int = 0) -> None:
     """Let ``number`` workers crawl and kill some: they store what one crawl stores, and nothing waits without a reason and a time."""
     web.reset()
     wait_for_answers(sources)
@@ -140,10 +140,10 @@ def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kill
     try:
         store = opened(uri, workers, until)
         with closing(store):
-            await_end(store, workers, alone.sources, kills, until)
+            await_end(store, workers, single.sources, kills, until)
             workers.stop()
             found = crawled(store).articles
-            assert (alone.articles - found, found - alone.articles) == (set(), set())
+            assert (single.articles - found, found - single.articles) == (set(), set())
             waiting = [row for row in unfinished(store) if row.state != LEASED]
             assert [row for row in waiting if not row.reason or row.not_before is None] == []
     finally:

@@ -71,10 +71,10 @@ class _Session(socketserver.StreamRequestHandler):
         return "OK done"
 
     def uid_fetch(self, server: ImapServer, command: str) -> str:
-        asked = command.split()[2].split(",")
+        uids = command.split()[2].split(",")
         head = "HEADER" in command
         for number, (uid, mail) in enumerate(server.mails.items(), start=1):
-            if str(uid) in asked:
+            if str(uid) in uids:
                 limit = re.search(r"<0\.(\d+)>", command)
                 part = mail.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if head else mail[: int(limit[1])] if limit else mail
                 date = 'INTERNALDATE "25-Nov-2026 08:00:00 +0000" '
@@ -104,15 +104,15 @@ class _Server(socketserver.ThreadingTCPServer):
 
 @contextmanager
 def imap_server(context: ssl.SSLContext | None = None) -> Iterator[ImapServer]:
-    made = ImapServer()
+    imap = ImapServer()
     with _Server(("127.0.0.1", 0), _Session) as server:
-        server.context, server.imap = context, made  # type: ignore[attr-defined]
-        made.port = server.server_address[1]
+        server.context, server.imap = context, imap  # type: ignore[attr-defined]
+        imap.port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
-            yield made
+            yield imap
         finally:
-            made.ended.set()
+            imap.ended.set()
             server.shutdown()
             thread.join()

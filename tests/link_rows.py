@@ -36,9 +36,9 @@ def let_wait(tracker: LinkTracker, *links: Link) -> None:
 
 def waiting(store: Store, source: str | None = None) -> list[str]:
     """Return the URLs of unfinished links in order of arrival."""
-    asked = select(LINKS.c.body).where(LINKS.c.link == 1, LINKS.c.state.not_in(OVER)).order_by(LINKS.c.number)
-    asked = asked if source is None else asked.where(LINKS.c.source == source)
-    return [json.loads(body)["url"] for body in store.links.read(lambda tx: tx.connection.scalars(asked).all())]
+    query = select(LINKS.c.body).where(LINKS.c.link == 1, LINKS.c.state.not_in(OVER)).order_by(LINKS.c.number)
+    query = query if source is None else query.where(LINKS.c.source == source)
+    return [json.loads(body)["url"] for body in store.links.read(lambda tx: tx.connection.scalars(query).all())]
 
 
 def age(store: Store, link: Link, seconds: float) -> None:

@@ -52,12 +52,12 @@ class ModelEndpoint:
 
 @contextmanager
 def model_endpoint() -> Iterator[ModelEndpoint]:
-    made = ModelEndpoint()
-    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    endpoint = ModelEndpoint()
+    thread = threading.Thread(target=endpoint.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield made
+        yield endpoint
     finally:
-        made.server.shutdown()
-        made.server.server_close()
+        endpoint.server.shutdown()
+        endpoint.server.server_close()
         thread.join()

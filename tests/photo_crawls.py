@@ -40,7 +40,7 @@ def stored_galleries(store: Store) -> list[StoredStory]:
         gallery = store.galleries.gallery(article.id)
         if gallery is not None:
             story = store.story(article.story_id)
-            pictures = tuple(Picture(one.image.url, one.image.caption) for one in store.galleries.pictures(article.id))
+            pictures = tuple(Picture(row.image.url, row.image.caption) for row in store.galleries.pictures(article.id))
             found.append(
                 StoredStory(
                     article.url, gallery.complete, pictures, article.story_id, article.title, article.author, article.published,

@@ -63,10 +63,10 @@ class Masters:
 def serves(server: Any) -> bool:
     with redis.Redis(port=server.port, decode_responses=True) as node:
         try:
-            told = node.execute_command("CLUSTER INFO")
+            info = node.execute_command("CLUSTER INFO")
         except RedisError:
             return False
-    found = told if isinstance(told, dict) else dict(line.split(":") for line in told.split())
+    found = info if isinstance(info, dict) else dict(line.split(":") for line in info.split())
     return found["cluster_state"] == "ok" and int(found["cluster_slots_ok"]) == SLOTS
 
 

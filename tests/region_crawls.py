@@ -33,15 +33,15 @@ class Coverage:
         return self.found / self.articles
 
 
-def visit(folder: Path, address: str, articles: Collection[str], asked: Any, **keys: object) -> Coverage:
+def visit(folder: Path, address: str, articles: Collection[str], requests: Any, **keys: object) -> Coverage:
     """Make one visit of a region whose only seed is the front page of ``address``. ``asked()`` returns the site's number of requests."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "sources.yaml"
-    told = "".join(f", {key}: {value}" for key, value in keys.items())
+    settings = "".join(f", {key}: {value}" for key, value in keys.items())
     file.write_text(
-        f"politeness: {{delay: 0, allow_private: [127.0.0.0/8]}}\nregions: [{{name: 首页, prefix: '{address}/'{told}}}]\n", "utf-8"
+        f"politeness: {{delay: 0, allow_private: [127.0.0.0/8]}}\nregions: [{{name: 首页, prefix: '{address}/'{settings}}}]\n", "utf-8"
     )
-    before = asked()
+    before = requests()
     report = forked.crawl(file, "hub")
     store = open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)
     try:
@@ -50,7 +50,7 @@ def visit(folder: Path, address: str, articles: Collection[str], asked: Any, **k
     finally:
         store.close()
     row = report["sources"][0]
-    return Coverage(len(articles), len(stored.intersection(articles)), asked() - before, row["list_pages"], state, report)
+    return Coverage(len(articles), len(stored.intersection(articles)), requests() - before, row["list_pages"], state, report)
 
 
 @contextmanager

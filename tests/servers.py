@@ -110,10 +110,10 @@ class Servers:
 
     def url(self, server: str) -> str:
         """Return the URL of the run's server; skip the test if it is missing."""
-        told = keeping.start(server, self.folder, held=self.users)
-        if "error" in told:
-            pytest.skip(f"{NO_SERVER} {server}: {' '.join(told['error'].split())}")
-        return str(told["uri"])
+        answer = keeping.start(server, self.folder, held=self.users)
+        if "error" in answer:
+            pytest.skip(f"{NO_SERVER} {server}: {' '.join(answer['error'].split())}")
+        return str(answer["uri"])
 
     @property
     def users(self) -> Path:
@@ -126,12 +126,12 @@ class Servers:
         port = urlsplit(self.url(server)).port
         assert port is not None
         name = f"t{os.getpid()}_{next(self._numbers)}"
-        made = Database(server, port, name, KINDS[server].uri(port, name))
+        database = Database(server, port, name, KINDS[server].uri(port, name))
         MAKE.get(server, not_needed)(port, name)
         try:
-            yield made
+            yield database
         finally:
-            made.drop()
+            database.drop()
 
 
 @contextmanager

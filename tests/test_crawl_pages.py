@@ -56,7 +56,7 @@ def html(number: int, page: int, last: int = 3, pager: str | None = None) -> str
     )
 
 
-def built() -> dict[str, str]:
+def site_pages() -> dict[str, str]:
     pages = {path(number, page): html(number, page) for number in TOPICS for page in (1, 2, 3)}
     del pages[path(830102, 2)]
     for page in (1, 2, 3):
@@ -65,10 +65,10 @@ def built() -> dict[str, str]:
     pages[path(830110, 1)] = pages[path(830110, 1)].replace("</body>", '<a href="/2026/0312/830110_all.html">单页阅读</a></body>')
     pages["/2026/0312/830110_all.html"] = html(830110, 1, pager="").replace("</div>", body_of(830110, 2) + body_of(830110, 3) + "</div>", 1)
     names = [path(number, 2 if number == 830107 else 1) for number in TOPICS]
-    listed = "".join(
+    items = "".join(
         f'<li><a href="{name}">古镇修路：{title}</a> 2026-03-12</li>' for name, title in zip(names, TOPICS.values(), strict=True)
     )
-    front = f"<html><head><meta charset=utf-8><title>河东新闻</title></head><body><h1>河东新闻</h1><ul>{listed}</ul></body></html>"
+    front = f"<html><head><meta charset=utf-8><title>河东新闻</title></head><body><h1>河东新闻</h1><ul>{items}</ul></body></html>"
     return pages | {"/": front, "/robots.txt": ROBOTS}
 
 
@@ -78,7 +78,7 @@ class Town:
 
     port: int = 0
     asked: list[str] = field(default_factory=list)
-    pages: dict[str, str] = field(default_factory=built)
+    pages: dict[str, str] = field(default_factory=site_pages)
     slow: float = SLOW
     let_go: threading.Event = field(default_factory=threading.Event)
 

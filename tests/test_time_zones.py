@@ -60,9 +60,9 @@ def test_breadth_uses_configured_zone(file: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_region_hours_use_configured_zone(file: Path) -> None:
-    known = load(file)
-    (region,) = known.regions
-    at = due_at(None, rules(known, region), EIGHT)
+    settings = load(file)
+    (region,) = settings.regions
+    at = due_at(None, rules(settings, region), EIGHT)
     assert at.astimezone(ZoneInfo(ZONE)).hour == 9
 
 
@@ -87,11 +87,11 @@ def test_times_without_zone_are_in_configured_zone(in_zone: None) -> None:
 @pytest.mark.slow
 def test_commands_print_configured_zone(file: Path) -> None:
     store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
-    rest = datetime.now(UTC) + timedelta(hours=2)
-    store.save_source_state(SourceState("region:甲", last_run=EIGHT, last_success=EIGHT, rest_until=rest))
+    until = datetime.now(UTC) + timedelta(hours=2)
+    store.save_source_state(SourceState("region:甲", last_run=EIGHT, last_success=EIGHT, rest_until=until))
     store.close()
     planned = run("source", "schedule", "--sources", str(file))
     assert "next (+0530)" in planned.stdout, planned.stderr
     visit = run("source", "visit", "region:甲", "--sources", str(file))
-    told = rest.astimezone(ZoneInfo(ZONE))
-    assert visit.stdout == f"region:甲 is due at {told:%Y-%m-%d %H:%M}+05:30: it asked for rest\n", visit.stderr
+    local = until.astimezone(ZoneInfo(ZONE))
+    assert visit.stdout == f"region:甲 is due at {local:%Y-%m-%d %H:%M}+05:30: it asked for rest\n", visit.stderr

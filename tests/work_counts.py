@@ -38,7 +38,7 @@ def count_lines(function: Callable[..., Any], *args: Any) -> int:
     return _measured(sys.settrace, trace, function, args, lambda: count)
 
 
-def _measured(install: Callable[[Any], None], hook: Any, function: Callable[..., Any], args: Any, counted: Callable[[], int]) -> int:
+def _measured(install: Callable[[Any], None], hook: Any, function: Callable[..., Any], args: Any, counter: Callable[[], int]) -> int:
     gc.disable()  # its callbacks would be counted
     install(hook)
     try:
@@ -46,7 +46,7 @@ def _measured(install: Callable[[Any], None], hook: Any, function: Callable[...,
     finally:
         install(None)
         gc.enable()
-    return counted()
+    return counter()
 
 
 @contextmanager

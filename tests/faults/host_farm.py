@@ -99,8 +99,8 @@ class Farm:
             raise ConnectionResetError
         if path.startswith("/a/"):
             self.soon -= 1
-            begun = time.monotonic()
-            while self.soon < 0 and time.monotonic() < begun + self.slow:  # noqa: ASYNC110 - the delay may be removed meanwhile
+            began = time.monotonic()
+            while self.soon < 0 and time.monotonic() < began + self.slow:  # noqa: ASYNC110 - the delay may be removed meanwhile
                 await asyncio.sleep(0.02)
             return "200 OK", "text/html", article(host, int(path[3:-5])).encode()
         if path == "/feed.xml":
@@ -110,10 +110,10 @@ class Farm:
         return "404 Not Found", "text/plain", b"nothing here"
 
     def control(self, path: str) -> tuple[str, str, bytes]:
-        what, _, value = path.partition("?")
-        if what == "/poison":
+        action, _, value = path.partition("?")
+        if action == "/poison":
             self.poison.add(unquote(value))
-        elif what == "/slow":
+        elif action == "/slow":
             seconds, _, soon = value.partition(",")
             self.slow, self.soon = float(seconds), int(soon or 0)
         return "200 OK", "application/json", json.dumps(self.counts).encode()

@@ -60,15 +60,15 @@ def redis_server(folder: Path) -> RedisServer:
     return server
 
 
-def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, float]:
+def one(queue: str, options: argparse.Namespace, console: Console) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         server = redis_server(Path(folder)) if queue == "redis" else None
         if server is not None:
             server.start("--appendonly", "yes")
         try:
-            with farm(Path(folder), asked.hosts, asked.pages, redis=server and server.url) as crawled:
+            with farm(Path(folder), options.hosts, options.pages, redis=server and server.url) as crawled:
                 began = time.monotonic()
-                between = restarts(server, asked.restarts) if server else lambda share: None
+                between = restarts(server, options.restarts) if server else lambda share: None
                 with console.status(queue) as status:
 
                     def tell(line: str) -> None:
@@ -76,12 +76,12 @@ def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, fl
                         if not console.is_terminal and crawled.killed % 10 == 0:
                             console.print(f"{queue}: {line}, {time.monotonic() - began:.0f} s")
 
-                    storm(crawled, kills=asked.kills, workers=asked.workers, seed=asked.seed, between=between, tell=tell)
+                    storm(crawled, kills=options.kills, workers=options.workers, seed=options.seed, between=between, tell=tell)
                 found = damage(crawled)
                 statuses = crawled.stop()
                 return {
                     **found,
-                    "Redis restarted": asked.restarts if server else 0,
+                    "Redis restarted": options.restarts if server else 0,
                     "seconds": round(time.monotonic() - began),
                     "broken": sum(map(bool, statuses)) + crawled.log().count("the crawl failed:"),
                 }
@@ -91,9 +91,9 @@ def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, fl
 
 
 def main() -> int:
-    asked, console = arguments(), Console(soft_wrap=True)
-    console.print(f"seed {asked.seed}")
-    rows = {queue: one(queue, asked, console) for queue in ([asked.queue] if asked.queue else ["disk", "redis"])}
+    options, console = arguments(), Console(soft_wrap=True)
+    console.print(f"seed {options.seed}")
+    rows = {queue: one(queue, options, console) for queue in ([options.queue] if options.queue else ["disk", "redis"])}
     table = Table("queue", *next(iter(rows.values())))
     for queue, row in rows.items():
         table.add_row(queue, *map(str, row.values()))

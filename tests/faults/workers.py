@@ -50,8 +50,8 @@ class Crawled:
         """URLs of all articles."""
         return {f"http://127.0.0.{host + 2}:{self.port}/a/{page}.html" for host in range(self.hosts) for page in range(self.pages)}
 
-    def control(self, what: str) -> Counter[str]:
-        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=600).json())
+    def control(self, path: str) -> Counter[str]:
+        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=600).json())
 
     def counts(self) -> Counter[str]:
         """Return the number of requests per URL."""
@@ -137,12 +137,12 @@ class Crawled:
             assert time.monotonic() < deadline, f"the crawl did not reach the state: {len(self.stored())} stored\n{self.log()[-3000:]}"
             time.sleep(every)
 
-    def wait_until_stored(self, wanted: set[str], number: int, patience: float = PATIENCE) -> None:
-        """Wait until every URL of ``wanted`` is stored, with ``number`` workers running."""
+    def wait_until_stored(self, urls: set[str], number: int, patience: float = PATIENCE) -> None:
+        """Wait until every URL of ``urls`` is stored, with ``number`` workers running."""
 
         def done() -> bool:
             self.keep_running(number)
-            return wanted <= set(self.stored()) and not self.waiting()
+            return urls <= set(self.stored()) and not self.waiting()
 
         self.wait_until(done, patience, every=1.0)
 
@@ -176,10 +176,10 @@ def storm(
     """Kill random workers, ``kills`` times over the crawl at random moments, and replace each. ``between`` is called with the share of
     kills done. Then let the crawl finish undisturbed."""
     chance = random.Random(seed)
-    wanted = crawled.articles
+    urls = crawled.articles
     crawled.keep_running(workers)
     while crawled.killed < kills:
-        due = 0.9 * len(wanted) * crawled.killed / kills
+        due = 0.9 * len(urls) * crawled.killed / kills
         deadline = time.monotonic() + 60.0  # kills continue in any case
         while len(crawled.stored()) < due and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -187,8 +187,8 @@ def storm(
         crawled.kill(chance.choice(crawled.running))
         crawled.keep_running(workers)
         between(crawled.killed / kills)
-        tell(f"{crawled.killed} of {kills} killed, {len(crawled.stored())} of {len(wanted)} pages stored")
-    crawled.wait_until_stored(wanted, workers, PATIENCE + len(wanted) * 0.5)
+        tell(f"{crawled.killed} of {kills} killed, {len(crawled.stored())} of {len(urls)} pages stored")
+    crawled.wait_until_stored(urls, workers, PATIENCE + len(urls) * 0.5)
 
 
 @contextmanager
@@ -254,7 +254,7 @@ def damage(crawled: Crawled) -> dict[str, int]:
     }
 
 
-def frontier(crawled: Crawled, what: str) -> list[dict[str, object]]:
-    done = forked.run("frontier", what, "--json", "--sources", str(crawled.sources))
+def frontier(crawled: Crawled, command: str) -> list[dict[str, object]]:
+    done = forked.run("frontier", command, "--json", "--sources", str(crawled.sources))
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

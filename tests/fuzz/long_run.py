@@ -52,13 +52,13 @@ def throw(target: Target, data: bytes) -> str | None:
 def main(minutes: float, seed: int, names: list[str]) -> int:
     signal.signal(signal.SIGPROF, stop)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    chosen = [target for target in TARGETS if not names or target.name in names]
-    seeds = {target.name: target.seeds() for target in chosen}
-    randoms = {target.name: Random(f"{target.name} {seed}") for target in chosen}
+    targets = [target for target in TARGETS if not names or target.name in names]
+    seeds = {target.name: target.seeds() for target in targets}
+    randoms = {target.name: Random(f"{target.name} {seed}") for target in targets}
     folder, end = Path(mkdtemp(prefix="fuzz-")), time.monotonic() + 60 * minutes
     thrown, broken = Counter[str](), Counter[str]()
     while time.monotonic() < end:
-        for target in chosen:
+        for target in targets:
             random, good = randoms[target.name], seeds[target.name]
             for _ in range(ROUND):
                 data = mutate(random.choice(good), random.choice(good), random)

@@ -115,10 +115,10 @@ def splice(data: bytearray, other: bytes, random: Random) -> None:
 
 def move(data: bytearray, other: bytes, random: Random) -> None:
     part = _part(data, random, 300)
-    piece = data[part]
+    moved = data[part]
     del data[part]
     at = _place(data, random)
-    data[at:at] = piece
+    data[at:at] = moved
 
 
 CHANGES: Final[Sequence[Change]] = (flip, insert_token, overwrite, drop, cut_end, repeat, splice, move)

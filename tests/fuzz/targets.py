@@ -132,7 +132,7 @@ def read_article(data: bytes) -> Iterator[object]:
     document = _document(data)
     find_pager(document)
     found = extractor("best")(document, None, NOW)
-    yield from (Url(one.url) for one in found.images)
+    yield from (Url(image.url) for image in found.images)
     yield from (found.title, *found.text.split("\n"), found.author)
     yield Html(found.html or "")
 
@@ -160,9 +160,9 @@ def read_gallery(data: bytes) -> Iterator[object]:
 
 def read_results(data: bytes) -> Iterator[object]:
     document = _document(data)
-    for one in result_pages.read(result_pages.guess(document), document, NOW).results:
-        yield Url(one.link)
-        yield from (one.title, one.site, one.summary)
+    for result in result_pages.read(result_pages.guess(document), document, NOW).results:
+        yield Url(result.link)
+        yield from (result.title, result.site, result.summary)
 
 
 def read_feed(data: bytes) -> Iterator[object]:
@@ -256,28 +256,28 @@ def hubs() -> list[bytes]:
 
 def threads() -> list[bytes]:
     paths = {"discuz": "/thread-{}-1-1.html", "phpbb": "/viewtopic.php?t={}", "phpwind": "/read.php?tid={}", "homemade": "/t/{}"}
-    made = forums(NOW, 1)
+    by_engine = forums(NOW, 1)
     return _bodies(
-        ENGINES[key](made[key], 0, Request(key, path.format(thread.number)))
+        ENGINES[key](by_engine[key], 0, Request(key, path.format(thread.number)))
         for key, path in paths.items()
-        for board in made[key].boards
+        for board in by_engine[key].boards
         for thread in board.threads[:3]
     )
 
 
 def feeds() -> list[bytes]:
-    return _made_up((one.site, one.path) for one in FEEDS)
+    return _made_up((feed.site, feed.path) for feed in FEEDS)
 
 
 def mails() -> list[bytes]:
-    made = []
+    messages = []
     for page in articles()[:6]:
         message = EmailMessage()
         message["Subject"], message["From"], message["List-Archive"] = "台风登陆 & 更多", "编辑部 <a@a.example>", "<https://a.example/>"
         message.set_content("纯文本 https://a.example/1 \n\n-- \n签名")
         message.add_alternative(page.decode("utf-8", "replace"), subtype="html")
-        made.append(bytes(message))
-    return made
+        messages.append(bytes(message))
+    return messages
 
 
 def sitemaps() -> list[bytes]:

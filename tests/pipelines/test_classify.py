@@ -16,7 +16,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.classify.base import Example, Reason, train
+from newsportal.classify.base import Answer, Example, Reason, train
+from newsportal.classify.chi_cosine import ChiCosine
 from newsportal.classify.lexicon import Lexicon
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.crawl import record
@@ -74,8 +75,8 @@ def keep_model(tracker: LinkTracker, corpus: str, examples: list[Example], macro
     return version
 
 
-def examples(one: tuple[str, str], other: tuple[str, str]) -> list[Example]:
-    return [Example(f"{text} {number}", (label,)) for label, text in (one, other) for number in range(20)]
+def examples(first: tuple[str, str], other: tuple[str, str]) -> list[Example]:
+    return [Example(f"{text} {number}", (label,)) for label, text in (first, other) for number in range(20)]
 
 
 MONEY_AND_BALLS = examples(("财经", FINANCE), ("体育", SPORT))
@@ -130,20 +131,20 @@ def test_good_model_is_used_and_new_version_is_loaded(tracker: LinkTracker, monk
 
 
 def test_only_deciding_classifier_is_explained(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str | None] = []
+    labels: list[str | None] = []
     explain = Lexicon.explain
 
-    def noted(self: Lexicon, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
-        asked.append(label)
+    def record_call(self: Lexicon, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
+        labels.append(label)
         return explain(self, title, text, label, limit)
 
-    monkeypatch.setattr(Lexicon, "explain", noted)
+    monkeypatch.setattr(Lexicon, "explain", record_call)
     keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
     stage = ClassifyPipeline(tracker)
     found = stage.classified(article(FINANCE))
-    assert (found.category_by, bool(found.category_reason), asked) == ("model 1", True, [])
+    assert (found.category_by, bool(found.category_reason), labels) == ("model 1", True, [])
     found = stage.classified(article(SPORT))
-    assert (found.category_by, bool(found.category_reason), asked) == ("lexicon", True, ["体育"])
+    assert (found.category_by, bool(found.category_reason), labels) == ("lexicon", True, ["体育"])
 
 
 def test_labels_unknown_to_model_are_left_to_lexicon(tracker: LinkTracker) -> None:
@@ -185,10 +186,10 @@ def test_topic_model_adds_articles_and_scores_keyword_matches(tracker: LinkTrack
     stage = ClassifyPipeline(tracker)
     scores = {"渔船": 0.99, "球队": 0.01}
 
-    def score(_: object, one: Article) -> float:
-        return next((value for word, value in scores.items() if word in (one.text or "")), 0.5)
+    def classify(_: object, _title: str, text: str) -> Answer:
+        return Answer(scores={IN: next((value for word, value in scores.items() if word in text), 0.5)})
 
-    monkeypatch.setattr("newsportal.pipelines.classify._score", score)
+    monkeypatch.setattr(ChiCosine, "classify", classify)
     assert stage.classified(article("渔船靠岸")).topic_marks == (TopicMark("河湾", "model 1", 0.99),)
     doubted = stage.classified(article("新桥边的球队"))
     assert (doubted.topics, doubted.topic_marks) == (("河湾",), (TopicMark("河湾", "keywords", 0.01),)), "it stays"

@@ -78,14 +78,14 @@ class World:
 
 @contextmanager
 def world() -> Iterator[World]:
-    told = World()
+    created = World()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            if told.away:
-                told.refused += 1
+            if created.away:
+                created.refused += 1
                 return
-            body = told.answer(self.path)
+            body = created.answer(self.path)
             self.send_response(200 if body else 404 if self.path == "/robots.txt" else 503)
             self.send_header("Content-Length", str(len(body or b"")))
             self.send_header("Content-Type", "application/rss+xml" if self.path.startswith("/feed/") else "text/html; charset=utf-8")
@@ -96,10 +96,10 @@ def world() -> Iterator[World]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    told.port = server.server_address[1]
+    created.port = server.server_address[1]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield told
+        yield created
     finally:
         server.shutdown()
         server.server_close()
@@ -161,10 +161,10 @@ class Portal:
             except sqlite3.OperationalError:  # not created yet
                 return []
 
-    def wait_until(self, reached: Callable[[], bool], what: str) -> None:
+    def wait_until(self, reached: Callable[[], bool], event: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not reached():
-            assert time.monotonic() < deadline, f"{what}: never, on day {self.world.day}\n{self.log[-3000:]}"
+            assert time.monotonic() < deadline, f"{event}: never, on day {self.world.day}\n{self.log[-3000:]}"
             assert self.process is None or self.process.poll() is None, self.log[-3000:]
             time.sleep(0.1)
 
@@ -304,8 +304,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--days", type=int, default=30)
     days = parser.parse_args().days
-    with tempfile.TemporaryDirectory() as folder, own_disk(Path(folder, "data")), own_server("redis") as queue, world() as told:
-        portal = Portal(told, Path(folder), queue)
+    with tempfile.TemporaryDirectory() as folder, own_disk(Path(folder, "data")), own_server("redis") as queue, world() as month_world:
+        portal = Portal(month_world, Path(folder), queue)
         try:
             portal.live(days, TROUBLES, lambda line: print(line, flush=True))
             status = portal.stop()
@@ -313,7 +313,7 @@ def main() -> int:
             if portal.process is not None:
                 portal.process.kill()
         stored, wrong = portal.stored(), faults(portal)
-    lost, twice = told.due() - set(stored), len(stored) - len(set(stored))
+    lost, twice = month_world.due() - set(stored), len(stored) - len(set(stored))
     third = max(1, days // 3)
     growth = max(portal.memory[-third:]) / max(portal.memory[:third])
     print(

@@ -44,10 +44,10 @@ def main(version: str) -> None:
             examples = [Example(sentence * 2, (label,), sentence) for label, sentence in sentences * 3]
             model = train("linear", examples, trained=datetime(2026, 1, 1, tzinfo=UTC))
             opened.corpora.save_model("categories", model.saved(), algorithm="linear", facts={}, now=NOW, held_out=[])
-        with closing(empty_accounts(accounts)) as known:
-            person = known.people.add("林", "correct horse battery staple", "editor", now=NOW)
-            known.marks.star(person.id, "story", True, now=NOW)
-            known.trail.add(None, "source.add", now=NOW)
+        with closing(empty_accounts(accounts)) as opened_accounts:
+            person = opened_accounts.people.add("林", "correct horse battery staple", "editor", now=NOW)
+            opened_accounts.marks.star(person.id, "story", True, now=NOW)
+            opened_accounts.trail.add(None, "source.add", now=NOW)
         for file in (store, accounts):
             with closing(sqlite3.connect(file)) as connection:
                 (folder / f"{file.stem}.sql").write_text("\n".join(connection.iterdump()) + "\n", "utf-8")
