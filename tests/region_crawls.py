@@ -34,7 +34,7 @@ class Coverage:
 
 
 def visit(folder: Path, address: str, articles: Collection[str], requests: Any, **keys: object) -> Coverage:
-    """Make one visit of a region whose only seed is the front page of ``address``. ``asked()`` returns the site's number of requests."""
+    """Make one visit of a region whose only seed is the front page of ``address``. ``requests()`` returns the site's number of requests."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "sources.yaml"
     settings = "".join(f", {key}: {value}" for key, value in keys.items())

@@ -47,7 +47,6 @@ PATIENCE: Final = 300.0
 @dataclass
 class Site:
     port: int = 0
-    asked: set[str] = field(default_factory=set)
     long_asked: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, path: str) -> bytes | None:

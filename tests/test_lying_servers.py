@@ -32,14 +32,14 @@ Answer = tuple[int, dict[str, str], bytes]
 
 @dataclass
 class LyingServer:
-    """``asked``: every request, with whether it was conditional."""
+    """``requests``: every request, with whether it was conditional."""
 
-    asked: list[tuple[str, bool]] = field(default_factory=list)
+    requests: list[tuple[str, bool]] = field(default_factory=list)
     port: int = 0
     tags: Iterator[int] = field(default_factory=count)
 
     def times(self, path: str) -> int:
-        return sum(1 for target, _ in self.asked if target.partition("?")[0] == path)
+        return sum(1 for target, _ in self.requests if target.partition("?")[0] == path)
 
     def answer(self, path: str, conditional: bool) -> Answer:
         plain = path.partition("?")[0]
@@ -174,7 +174,7 @@ def liar() -> Iterator[LyingServer]:
 
         def do_GET(self) -> None:
             conditional = bool(self.headers.get("If-None-Match") or self.headers.get("If-Modified-Since"))
-            lying.asked.append((self.path, conditional))
+            lying.requests.append((self.path, conditional))
             status, headers, body = lying.answer(self.path, conditional)
             self.send_response(status)
             for name, value in headers.items():
@@ -219,7 +219,7 @@ def crawled(liar: LyingServer, tmp_path_factory: pytest.TempPathFactory) -> Craw
     began, rows, first = datetime.now(UTC), [], 0
     for _ in range(2):
         rows.append({row["source"].partition(":")[2]: row for row in crawl(sources)["sources"]})
-        first = first or len(liar.asked)
+        first = first or len(liar.requests)
     with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db")) as store:
         moved = next((visit.moved for visit in store.visits.of("feed:moved") if visit.moved), None)
         states = {state.source.partition(":")[2]: state for state in store.source_states()}
@@ -239,7 +239,7 @@ def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: LyingServ
 def test_body_of_304_is_ignored(crawled: Crawled, liar: LyingServer) -> None:
     assert len(stored(crawled, "body304")) == 1
     assert (crawled.rows[1]["body304"]["not_modified"], crawled.rows[1]["body304"]["entries"]) == (1, 0)
-    assert [conditional for path, conditional in liar.asked if path == "/feed/body304"] == [False, True]
+    assert [conditional for path, conditional in liar.requests if path == "/feed/body304"] == [False, True]
 
 
 def test_unsolicited_304_is_a_failure(crawled: Crawled) -> None:
@@ -277,20 +277,20 @@ def test_tracking_parameters_do_not_repeat_fetches(crawled: Crawled, liar: Lying
 def test_many_paths_of_article_are_one_story(crawled: Crawled, liar: LyingServer) -> None:
     articles = [article for article in crawled.articles if "/story/77/" in article.url]
     assert len({article.story_id for article in articles}) == 1
-    requested = [path for path, _ in liar.asked if path.startswith("/story/77/")]
+    requested = [path for path, _ in liar.requests if path.startswith("/story/77/")]
     assert len(requested) == len(set(requested)) <= SLUGS  # none by the second crawl
     assert crawled.rows[1]["paths"]["new"] == 0
 
 
 def test_endless_redirects_are_cut(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["nest"]["failed"] == {"redirects": 1}
-    assert sum(1 for path, _ in liar.asked[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
+    assert sum(1 for path, _ in liar.requests[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
 
 
 def test_unreadable_entries_have_reasons_and_others_are_stored(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["odd"]["failed"] == {"http-206": 1, "bad-address": 1, "egress-denied": 1}
     assert len(stored(crawled, "rot13")) == len(stored(crawled, "long.html")) == 1
-    assert sum(1 for path, _ in liar.asked[: crawled.first] if path == "/part.html") == 1
+    assert sum(1 for path, _ in liar.requests[: crawled.first] if path == "/part.html") == 1
 
 
 def test_permanent_redirect_of_feed_is_recorded(crawled: Crawled, liar: LyingServer) -> None:

@@ -37,8 +37,8 @@ def test_other_site_structures_are_covered_within_bounds(shape: str, tmp_path: P
     site = shapes(NOW)[shape]
     with served(site) as address:
         gold = [address + path for path in site.articles]
-        first = visit(tmp_path, address, gold, site.asked.total)
-        again = visit(tmp_path, address, gold, site.asked.total)
+        first = visit(tmp_path, address, gold, site.requests.total)
+        again = visit(tmp_path, address, gold, site.requests.total)
     assert first.share >= 0.97
     assert first.requests <= MOST_REQUESTS * first.found
     assert (again.lists, again.found) == (1, first.found)  # only the front page: no hub page is due so soon
@@ -47,7 +47,7 @@ def test_other_site_structures_are_covered_within_bounds(shape: str, tmp_path: P
 def test_hub_pages_per_visit_are_limited(tmp_path: Path) -> None:
     site = shapes(NOW)["tree"]
     with served(site) as address:
-        found = visit(tmp_path, address, [address + path for path in site.articles], site.asked.total, hubs=3)
+        found = visit(tmp_path, address, [address + path for path in site.articles], site.requests.total, hubs=3)
     assert found.lists == 4
     assert sum(page.asked > 0 for page in found.state.hubs.values()) == 3
 

@@ -28,13 +28,13 @@ class Site:
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes | int] = {}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.conditional: list[str] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:  # name required by http.server
-                site.asked.append(self.path)
+                site.requests.append(self.path)
                 body = site.pages.get(self.path, 404)
                 tag = f'"{hash(body)}"'
                 etag = self.headers.get("If-None-Match")
@@ -112,16 +112,16 @@ def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, 
     site.pages["/two.xml"] = f"{site.article(4)}\nhttps://elsewhere.example/a/700009.html\n{site.at}/about/\n".encode()
     first = crawl(tmp_path, site, "/robots.txt")
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 4)}
-    assert site.asked.count("/index.xml") == 1, "an index that lists itself"
+    assert site.requests.count("/index.xml") == 1, "an index that lists itself"
     notes = " ".join(note["text"] for note in first["notes"])
     for words in ("1 entries are older", "2 addresses of other sites", "1 addresses do not look like articles"):
         assert words in notes
 
-    site.asked.clear()
+    site.requests.clear()
     site.pages["/two.xml"] = f"{site.article(4)}\n{site.article(5)}\n".encode()
     crawl(tmp_path, site, "/robots.txt")
     assert "第5条渡轮消息从港口传来" in titles(tmp_path)
-    assert [path for path in site.asked if path.startswith("/a/")] == ["/a/700005.html"]
+    assert [path for path in site.requests if path.startswith("/a/")] == ["/a/700005.html"]
     assert "/one.xml.gz" in site.conditional
     assert "/index.xml" not in site.conditional, "its sitemaps may change even if it does not"
 

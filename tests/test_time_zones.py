@@ -51,11 +51,11 @@ def test_breadth_uses_configured_zone(file: Path, monkeypatch: pytest.MonkeyPatc
     spider: Any = MetasearchSpider()
     spider._set_crawler(crawler)
 
-    async def asked() -> list[int]:
+    async def requested_pages() -> list[int]:
         (source,) = spider.sources()
         return [request.cb_kwargs["pages"] async for request in spider.visit(source, SourceState(source.key))]
 
-    assert asyncio.run(asked()) == [pages]
+    assert asyncio.run(requested_pages()) == [pages]
     spider.tracker.store.close()
 
 

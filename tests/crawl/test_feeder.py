@@ -217,7 +217,7 @@ def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytes
 def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
-    async def asked() -> None:
+    async def hold_host() -> None:
         crawl.busy_hosts.add("a.example")
         await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None
@@ -232,13 +232,13 @@ def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> 
         assert ends[0] is not None
         assert 0.0 < ends[0] <= 250.0
 
-    run(crawl, asked)
+    run(crawl, hold_host)
 
 
 def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
-    async def asked() -> None:
+    async def wait_for_host() -> None:
         assert other.hold("a.example") == 0.0
         waiting = asyncio.ensure_future(crawl.feeder.host_locks.acquire("a.example"))
         await asyncio.sleep(0.1)
@@ -252,13 +252,13 @@ def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> Non
         with pytest.raises(Ending):
             await last
 
-    run(crawl, asked)
+    run(crawl, wait_for_host)
 
 
 def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
-    async def asked() -> None:
+    async def pause_host() -> None:
         for id in ("1", "2", "3"):
             crawl.feeder.push(task(id))
         await crawl.taken(1)
@@ -274,7 +274,7 @@ def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
             await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None or (other.hold("a.example") or 0.0) > 3000
 
-    run(crawl, asked)
+    run(crawl, pause_host)
 
 
 def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -116,8 +116,8 @@ def test_page_is_fetched_with_normalized_url(site: Any, response: Any) -> None:
     assert (page.status, page.body, page.content_type) == (200, TEXT, "text/html; charset=gbk")
     assert page.url == site.url("/a?%E8%AF%8D=1")
     assert page.fetched.tzinfo is not None
-    assert site.seen[0].headers["user-agent"] == "ours"
-    assert site.seen[0].headers["host"] == f"127.0.0.1:{site.port}"
+    assert site.requests[0].headers["user-agent"] == "ours"
+    assert site.requests[0].headers["host"] == f"127.0.0.1:{site.port}"
 
 
 def test_error_status_is_a_response(site: Any) -> None:
@@ -139,7 +139,7 @@ def test_redirects_to_forbidden_targets_are_refused(site: Any, response: Any, ho
     site.routes[f"/{hop}"] = response(b"", "301 Moved", location=target)
     with pytest.raises(EgressDenied):
         fetch(site.url("/1"), Policy(site.allow))
-    assert len(site.seen) == hop
+    assert len(site.requests) == hop
 
 
 def test_five_redirects_are_followed(site: Any, response: Any) -> None:
@@ -156,7 +156,7 @@ def test_redirect_loops_end(site: Any, response: Any) -> None:
     site.routes["/a"] = response(b"", "302 Found", location="/a")
     with pytest.raises(FetchFailed):
         fetch(site.url("/a"), Policy(site.allow))
-    assert len(site.seen) == 6
+    assert len(site.requests) == 6
 
 
 def test_allowed_redirect_is_raised_without_follow(site: Any, response: Any) -> None:
@@ -175,11 +175,11 @@ def test_credentials_stay_with_their_origin(make_site: Any, response: Any) -> No
     site.routes["/own2"] = response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b", "X-Kept": "1"}
     fetch(site.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
-    assert all(request.headers["authorization"] == "Bearer t" and request.headers["cookie"] == "a=b" for request in site.seen)
-    assert len(site.seen) == 2
-    assert "authorization" not in other.seen[0].headers
-    assert "cookie" not in other.seen[0].headers
-    assert other.seen[0].headers["x-kept"] == "1"
+    assert all(request.headers["authorization"] == "Bearer t" and request.headers["cookie"] == "a=b" for request in site.requests)
+    assert len(site.requests) == 2
+    assert "authorization" not in other.requests[0].headers
+    assert "cookie" not in other.requests[0].headers
+    assert other.requests[0].headers["x-kept"] == "1"
 
 
 def test_checked_address_is_the_one_connected_to(site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_checked_address_is_the_one_connected_to(site: Any, response: Any, monke
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (next(answers), port))])
     site.routes["/"] = response(b"here")
     assert fetch(site.url(host="news.test"), Policy(("news.test",))).body == b"here"
-    assert site.seen[0].headers["host"] == f"news.test:{site.port}"
+    assert site.requests[0].headers["host"] == f"news.test:{site.port}"
     with pytest.raises(EgressDenied):
         fetch(site.url(host="news.test"), Policy(("news.test",)))
 

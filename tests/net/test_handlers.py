@@ -37,7 +37,7 @@ def test_listed_address_is_fetched(crawl: Any, site: Any, response: Any) -> None
     found = crawl(site.url("/a"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert found.pages[site.url("/a")].text == "北京"
     assert str(found.pages[site.url("/a")].ip_address) == "127.0.0.1"
-    assert site.seen[0].headers["user-agent"].startswith("newsportal/")
+    assert site.requests[0].headers["user-agent"].startswith("newsportal/")
 
 
 def test_private_addresses_are_never_connected_to(crawl: Any, site: Any) -> None:
@@ -72,7 +72,7 @@ def test_checked_address_is_the_one_connected_to(crawl: Any, site: Any, response
     found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
     assert found.pages[site.url(host="news.test")].body == b"here"
     assert names == ["news.test"]
-    assert site.seen[0].headers["host"] == f"news.test:{site.port}"
+    assert site.requests[0].headers["host"] == f"news.test:{site.port}"
 
 
 def test_second_address_is_tried(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_ipv6_literals_are_checked_and_reached(crawl: Any, response: Any, ipv6_s
     url = ipv6_site.url(host="[::1]")
     assert crawl(url, NEWSPORTAL_ALLOW_PRIVATE=[f"[::1]:{ipv6_site.port}"]).pages[url].body == b"six"
     assert fetch(url, Policy((f"[::1]:{ipv6_site.port}",))).body == b"six"
-    assert [request.headers["host"] for request in ipv6_site.seen] == [f"[::1]:{ipv6_site.port}"] * 2
+    assert [request.headers["host"] for request in ipv6_site.requests] == [f"[::1]:{ipv6_site.port}"] * 2
     assert isinstance(crawl(url).errors[url], EgressDenied)
     assert ipv6_site.connections == 2
 
@@ -140,7 +140,7 @@ def test_redirects_to_private_addresses_are_refused(crawl: Any, make_site: Any, 
     found = crawl(site.url("/1"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert isinstance(found.errors[site.url("/1")], EgressDenied)
     assert inside.connections == 0
-    assert len(site.seen) == hop
+    assert len(site.requests) == hop
 
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "gopher://x/", "ftp://127.0.0.1/", "data:text/html,x"])
@@ -162,7 +162,7 @@ def test_redirect_loops_end(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/"] = response(b"", "302 Found", location="/")
     found = crawl(site.url(), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert isinstance(found.errors[site.url()], IgnoreRequest)
-    assert len(site.seen) == 6
+    assert len(site.requests) == 6
 
 
 def test_credentials_stay_with_their_origin(crawl: Any, make_site: Any, response: Any) -> None:
@@ -170,9 +170,9 @@ def test_credentials_stay_with_their_origin(crawl: Any, make_site: Any, response
     site = make_site({"/": response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))})
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b"}
     crawl({"url": site.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
-    assert site.seen[0].headers["authorization"] == "Bearer t"
-    assert site.seen[0].headers["cookie"] == "a=b"
-    assert not {"authorization", "cookie"} & set(other.seen[0].headers)
+    assert site.requests[0].headers["authorization"] == "Bearer t"
+    assert site.requests[0].headers["cookie"] == "a=b"
+    assert not {"authorization", "cookie"} & set(other.requests[0].headers)
 
 
 def test_proxies_are_unused_unless_enabled(crawl: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +246,7 @@ def test_header_limit_is_per_response(crawl: Any, site: Any) -> None:
     found = crawl(*map(site.url, paths), NEWSPORTAL_ALLOW_PRIVATE=site.allow, CONCURRENT_REQUESTS=1)
     assert not found.errors
     assert site.connections == 1
-    assert [request.path for request in site.seen] == paths
+    assert [request.path for request in site.requests] == paths
 
 
 def test_huge_headers_are_refused(crawl: Any, site: Any) -> None:

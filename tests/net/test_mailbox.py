@@ -50,9 +50,9 @@ def test_each_mail_is_read_once_and_not_changed(server: ImapServer) -> None:
     assert (bodies(second), second.position) == ([b"9"], "7-dde83cda.9")
     third = read(server, replace(WANTED, after=second.position))
     assert (third.mails, third.position, third.left) == ((), "7-dde83cda.9", 0)  # a server returns its last mail for 10:*
-    assert not [command for command in server.seen if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
-    assert all("BODY.PEEK[" in command for command in server.seen if "FETCH" in command)
-    assert "UID SEARCH SINCE 01-Nov-2026" in server.seen
+    assert not [command for command in server.commands if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
+    assert all("BODY.PEEK[" in command for command in server.commands if "FETCH" in command)
+    assert "UID SEARCH SINCE 01-Nov-2026" in server.commands
 
 
 def test_mailbox_with_new_uid_validity_is_read_again(server: ImapServer) -> None:
@@ -71,7 +71,7 @@ def test_folder_names_in_any_script(server: ImapServer) -> None:
     assert bodies(read(server, folder="通讯")) == [b"3", b"5", b"9"]
     with pytest.raises(FetchFailed, match="mail-folder"):
         read(server, folder='没有 "此" & 夹')
-    assert server.seen[-1] == 'EXAMINE "&bKFnCQ- \\"&ezQ-\\" &- &WTk-"'.replace("&ezQ-", "&a2Q-")
+    assert server.commands[-1] == 'EXAMINE "&bKFnCQ- \\"&ezQ-\\" &- &WTk-"'.replace("&ezQ-", "&a2Q-")
 
 
 def test_wrong_password_is_reported_and_hidden(server: ImapServer) -> None:

@@ -104,7 +104,7 @@ def test_range_request_fetches_the_first_bytes_only(site: Any, response: Any, in
     site.routes["/1.jpg"] = ranged
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow)
     assert (found.format, found.width, found.height, found.print, found.refused) == ("jpeg", 900, 600, None, None)
-    assert len(site.seen) == 1
+    assert len(site.requests) == 1
 
 
 def test_referer_is_the_page_of_the_picture(site: Any, response: Any, inspect_pictures: Look) -> None:
@@ -116,7 +116,7 @@ def test_referer_is_the_page_of_the_picture(site: Any, response: Any, inspect_pi
     (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow, page="https://photo.example/s/7.html")
     assert (found.format, found.width, found.height) == ("png", 320, 240)
     assert found.print is not None  # the first bytes were the whole picture
-    assert "image" in site.seen[0].headers["accept"]
+    assert "image" in site.requests[0].headers["accept"]
     (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow)
     assert (found.looked, found.refused) == (None, None)
 
@@ -142,7 +142,7 @@ def test_size_beyond_the_first_bytes_needs_a_second_request(site: Any, response:
     site.routes["/profile.jpg"] = response(plain[:2] + profile + plain[2:])
     (found,) = inspect_pictures(site.url("/profile.jpg"), allow=site.allow)
     assert (found.width, found.height) == (300, 200)
-    assert len(site.seen) == 2
+    assert len(site.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_complete_pictures_are_fetched_for_fingerprints(site: Any, response: Any
     site.routes["/1.jpg"] = response(jpeg())
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, prints=True)
     assert found.print is not None
-    assert "range" not in site.seen[0].headers
+    assert "range" not in site.requests[0].headers
 
 
 def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_p
     site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(picture), picture]
     archive = str(tmp_path / "crawl.warc.gz")
     (first,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, NEWSPORTAL_ARCHIVE=archive)
-    requests = len(site.seen)
+    requests = len(site.requests)
     again, never = inspect_pictures(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
     assert (again.width, again.height, again.format) == (first.width, first.height, first.format) == (900, 600, "jpeg")
     assert (never.refused, never.looked) == (None, None)  # not gone: not requested in the archived crawl
-    assert len(site.seen) == requests
+    assert len(site.requests) == requests

@@ -78,7 +78,7 @@ def test_page_made_by_scripts_is_rendered(render: Render, site: Any, story: str)
     assert page.flags == ["rendered"]
     assert page.headers["Content-Type"] == b"text/html; charset=utf-8"
     assert sorted(site.paths()) == ["/list.json", story]  # the URLs of pictures are enough
-    assert {request.headers["user-agent"] for request in site.seen} == {"newsportal/0.1 (+https://portal.example)"}
+    assert {request.headers["user-agent"] for request in site.requests} == {"newsportal/0.1 (+https://portal.example)"}
     assert found.stats["render/pages/feed:x"] == 1
     assert found.stats["render/requests/feed:x"] == 1
     assert found.stats["render/blocked/image"] == 2
@@ -222,10 +222,10 @@ def test_page_may_set_a_cookie_and_reload(render: Render, site: Any) -> None:
     site.routes["/"] = lambda request: html("<p>里面") if "seen=1" in request.headers.get("cookie", "") else door
     found = render("/")
     assert "里面" in found.pages[site.url("/")].text
-    assert "mark=2" in site.seen[-1].headers["cookie"]
-    before = len(site.seen)
+    assert "mark=2" in site.requests[-1].headers["cookie"]
+    before = len(site.requests)
     again = render("/")
-    assert "cookie" not in site.seen[before].headers, "no cookie is left for the next page"
+    assert "cookie" not in site.requests[before].headers, "no cookie is left for the next page"
     assert "里面" in again.pages[site.url("/")].text
 
 
@@ -316,11 +316,11 @@ def test_rendered_crawl_is_archived_and_replayed(render: Render, site: Any, stor
     archive = tmp_path / "crawl.warc.gz"
     first = render(story, settings={"NEWSPORTAL_ARCHIVE": str(archive)}).pages[site.url(story)]
     site.routes.clear()
-    requests = len(site.seen)
+    requests = len(site.requests)
     again = render(story, settings={"NEWSPORTAL_REPLAY": str(archive)})
     assert again.pages[site.url(story)].text == first.text
     assert "rendered" in again.pages[site.url(story)].flags
-    assert len(site.seen) == requests
+    assert len(site.requests) == requests
 
 
 def test_standalone_rendering(site: Any, make_site: Any, story: str) -> None:
@@ -330,7 +330,7 @@ def test_standalone_rendering(site: Any, make_site: Any, story: str) -> None:
     page = standalone.fetch(site.url("/door"), policy, setup, headers={"user-agent": "mine"})
     assert page.url == site.url(story)
     assert b'<img src="/1.jpg">' in page.body
-    assert {request.headers["user-agent"] for request in site.seen} == {"mine"}
+    assert {request.headers["user-agent"] for request in site.requests} == {"mine"}
     inside = make_site()
     site.routes["/in"] = html(f"<script src='{inside.url()}'></script><script>location.href = '{inside.url()}'</script>")
     with pytest.raises(EgressDenied):

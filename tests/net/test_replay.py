@@ -99,7 +99,7 @@ def test_full_disk_stops_the_crawl_and_leaves_a_valid_archive(crawl: Any, site: 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert found.stats["finish_reason"] == "archive-failed"
-    assert len(site.seen) < 15
+    assert len(site.requests) < 15
     assert any(isinstance(error, ArchiveError) for error in found.errors.values())
     with open_index(archive) as index:
         assert index.warnings == ()

@@ -19,7 +19,7 @@ Answer = str | int | tuple[int, str]
 @dataclass
 class PictureSite:
     pages: dict[str, Answer] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     at: str = ""
     before: Callable[[str], None] = lambda path: None
 
@@ -58,7 +58,7 @@ def serving() -> Iterator[PictureSite]:
             if self.path == "/robots.txt":
                 site_answer: Answer = site.pages.get("/robots.txt", 404)
             else:
-                site.asked.append(self.path)
+                site.requests.append(self.path)
                 site.before(self.path)
                 site_answer = site.pages.get(self.path, 404)
             self._send(site_answer)

@@ -52,14 +52,14 @@ def missing(reason: str) -> PageUnavailable:
 
 
 class Web:
-    """Pictures by URL without query; ``asked`` records the requests."""
+    """Pictures by URL without query; ``requests`` records the requests."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.failing: dict[str, Exception] = {}
 
     async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes:
-        self.asked.append(image.url)
+        self.requests.append(image.url)
         await asyncio.sleep(0)
         name = image.url.partition("?")[0]
         if name in self.failing:
@@ -120,7 +120,7 @@ def test_picture_sizes_are_fetched_once(stage: PictureStages, tracker: LinkTrack
     assert [image.caption for image in done.images] == ["图 0", "图 1"]
     again = process_and_store(stage, tracker, story(1))
     assert again.images == done.images
-    assert len(web.asked) == 2
+    assert len(web.requests) == 2
 
 
 def test_frequent_picture_is_dropped_from_all_stories(stage: PictureStages, tracker: LinkTracker) -> None:
@@ -225,7 +225,7 @@ def test_other_items_pass_through(stage: PictureStages, web: Web) -> None:
     assert asyncio.run(stage.process_item(article)) is article
     empty = replace(story(1), images=())
     assert asyncio.run(stage.process_item(empty)) == empty
-    assert web.asked == []
+    assert web.requests == []
 
 
 def test_look_false_counts_without_fetching(tracker: LinkTracker, web: Web) -> None:
@@ -233,7 +233,7 @@ def test_look_false_counts_without_fetching(tracker: LinkTracker, web: Web) -> N
     stage = PictureStages(tracker, web)
     done = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(3)]
     assert [gallery.images[-1].dropped for gallery in done] == [None, None, "frequent"]
-    assert web.asked == []
+    assert web.requests == []
 
 
 def test_first_pictures_are_fetched_fully_for_their_hash() -> None:
@@ -257,7 +257,7 @@ def test_concurrent_copies_fetch_a_picture_once(web: Web) -> None:
         return [*await asyncio.gather(looker.pictures(first, {}), looker.pictures(other, {})), await looker.pictures(first, {})]
 
     found = asyncio.run(together())
-    assert len(web.asked) == len(set(web.asked)) == 2
+    assert len(web.requests) == len(set(web.requests)) == 2
     assert found[0] == found[1] == found[2]
     assert all(picture.width for picture in found[1].values())
     web.failing = {"https://pics.example/2/0.jpg": missing("timeout")}

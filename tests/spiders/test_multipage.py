@@ -57,15 +57,15 @@ def missing(reason: str) -> PageUnavailable:
 
 
 class Web:
-    """Pages by URL; an exception stands for a failed request. ``asked`` records the requests."""
+    """Pages by URL; an exception stands for a failed request. ``requests`` records the requests."""
 
     def __init__(self, pages: dict[str, str | Exception], leads: dict[str, str] | None = None) -> None:
         self.pages = pages
         self.leads = leads or {}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def __call__(self, address: str, source: str) -> Response:
-        self.asked.append(address)
+        self.requests.append(address)
         final = self.leads.get(address, address)
         found = self.pages.get(final, missing("http-404"))
         if isinstance(found, Exception):
@@ -120,14 +120,14 @@ def test_pages_are_joined_in_order(tracker: LinkTracker) -> None:
     assert found.html is not None
     assert all(sentence_of(number) in found.html for number in range(1, 5))
     assert found.pages == tuple(url(number) for number in range(1, 5))
-    assert served.asked == [url(number) for number in range(2, 5)]
+    assert served.requests == [url(number) for number in range(2, 5)]
     assert notes(tracker) == []
 
 
 def test_single_page_needs_no_requests(tracker: LinkTracker) -> None:
     served = web(1)
     assert read_article(tracker, served).pages == ()
-    assert served.asked == []
+    assert served.requests == []
 
 
 def chain(last: int, after: Callable[[int], int | None]) -> Web:
@@ -148,13 +148,13 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
 )
 def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], requests: int) -> None:
     assert pages_of(read_article(tracker, served)) == pages
-    assert len(served.asked) == requests
+    assert len(served.requests) == requests
 
 
 def test_endless_pager_is_cut_and_noted(tracker: LinkTracker) -> None:
     served = chain(100, lambda number: number + 1)
     assert len(pages_of(read_article(tracker, served), 101)) == MAX_FETCHED
-    assert len(served.asked) == MAX_FETCHED - 1
+    assert len(served.requests) == MAX_FETCHED - 1
     assert "too-many" in notes(tracker)[0]
 
 
@@ -162,7 +162,7 @@ def test_slow_host_is_given_up(tracker: LinkTracker, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(multipage, "MAX_SECONDS", 0.0)
     served = web(4)
     assert pages_of(read_article(tracker, served)) == [1]
-    assert served.asked == []
+    assert served.requests == []
 
 
 @pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
@@ -213,7 +213,7 @@ def test_single_page_view_is_preferred(tracker: LinkTracker) -> None:
     served.pages[f"{SITE}830115_all.html"] = html(0, "", title="单页", text="".join(map(body, range(1, 5))))
     found = read_article(tracker, served)
     assert (pages_of(found), found.title) == ([1, 2, 3, 4], "古镇的路铺好了")
-    assert served.asked == [f"{SITE}830115_all.html"]
+    assert served.requests == [f"{SITE}830115_all.html"]
     served.pages[f"{SITE}830115_all.html"] = html(9, "")
     assert pages_of(read_article(tracker, served)) == [1, 2, 3, 4], "the page has another article"
 
@@ -239,10 +239,10 @@ def test_all_pages_are_known_after_storing(tracker: LinkTracker) -> None:
     names = {identity(url(number)) for number in range(1, 4)}
     assert tracker.stored_urls.find_stored(names) == names
     assert [stored.url for stored in tracker.store.all_articles()] == [url(1)]
-    served.asked.clear()
+    served.requests.clear()
     with pytest.raises(ItemDone):
         stored(tracker, read_article(tracker, served, number=3))
-    assert served.asked == [], "the first page is known, so nothing is fetched"
+    assert served.requests == [], "the first page is known, so nothing is fetched"
     assert len(list(tracker.store.all_articles())) == 1
 
 
@@ -264,7 +264,7 @@ def test_thread_pages_are_not_joined(tracker: LinkTracker) -> None:
     fetched = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
     item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=fetched)
     assert process_article(tracker, served, item).pages == ()
-    assert served.asked == []
+    assert served.requests == []
 
 
 def test_only_first_page_updates_site_knowledge(tracker: LinkTracker) -> None:
