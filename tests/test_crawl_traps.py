@@ -174,8 +174,8 @@ def test_forbidden_targets_are_not_fetched(crawled: Crawled) -> None:
 
 
 def test_endless_links_are_followed_a_few_times_only(crawled: Crawled) -> None:
-    for way in ("/calendar", "/deep/"):
-        assert len([visit for visit in crawled.visits if visit.site == "maze" and visit.path.startswith(way)]) <= 6, way
+    for prefix in ("/calendar", "/deep/"):
+        assert len([visit for visit in crawled.visits if visit.site == "maze" and visit.path.startswith(prefix)]) <= 6, prefix
 
 
 def times(crawled: Crawled, path: str) -> list[Visit]:

@@ -216,18 +216,18 @@ def crawled(liar: LyingServer, tmp_path_factory: pytest.TempPathFactory) -> Craw
     feeds = "".join(f'  - {{name: {name}, url: "http://{host}:{liar.port}/feed/{name}"}}\n' for name, host in hosts.items())
     polite = 'politeness: {delay: 0, per_domain: 8, allow_private: ["127.0.0.0/8"]}\n'
     sources.write_text(f"store: sqlite:///data/newsportal.db\n{polite}feeds:\n{feeds}", "utf-8")
-    began, rows, first = datetime.now(UTC), [], 0
+    start, rows, first = datetime.now(UTC), [], 0
     for _ in range(2):
         rows.append({row["source"].partition(":")[2]: row for row in crawl(sources)["sources"]})
         first = first or len(liar.requests)
     with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db")) as store:
         moved = next((visit.moved for visit in store.visits.of("feed:moved") if visit.moved), None)
         states = {state.source.partition(":")[2]: state for state in store.source_states()}
-        return Crawled((rows[0], rows[1]), first, tuple(store.all_articles()), states, moved, began)
+        return Crawled((rows[0], rows[1]), first, tuple(store.all_articles()), states, moved, start)
 
 
-def stored(crawled: Crawled, begins: str) -> list[StoredArticle]:
-    return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(begins)]
+def stored(crawled: Crawled, prefix: str) -> list[StoredArticle]:
+    return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(prefix)]
 
 
 def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: LyingServer) -> None:

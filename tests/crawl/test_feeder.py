@@ -278,10 +278,10 @@ def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
 
 
 def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    away = [True]
+    outage = [True]
 
     def opened() -> TableQueue:
-        if away[0]:
+        if outage[0]:
             raise FrontierUnavailable("full")
         return queue_of(file)
 
@@ -293,7 +293,7 @@ def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture
         crawl.feeder.push(task("2"))
         await asyncio.sleep(0.05)
         assert not crawl.feeder.quiet
-        away[0] = False
+        outage[0] = False
         assert sorted(await crawl.taken(2)) == ["http://a.example/1", "http://a.example/2"]
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)

@@ -108,7 +108,7 @@ def test_host_with_retry_after_is_left_alone(site: NumberedSite, start_crawl: An
 
 def test_processes_share_the_pace_of_a_host(site: NumberedSite, start_crawl: Any) -> None:
     """Without sharing they would take half as long. Load can only make it longer."""
-    began = time.monotonic()
+    start = time.monotonic()
     crawls = [start_crawl(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
     until(lambda: len(site.requests) >= 100)
     for crawl in crawls:
@@ -116,7 +116,7 @@ def test_processes_share_the_pace_of_a_host(site: NumberedSite, start_crawl: Any
     for crawl in crawls:
         finish_crawl(crawl)
     moments = sorted(moment for _, _, moment in site.requests)
-    assert all(moment - began >= number * 0.1 for number, moment in enumerate(moments)), moments
+    assert all(moment - start >= number * 0.1 for number, moment in enumerate(moments)), moments
 
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])

@@ -99,8 +99,8 @@ class Farm:
             raise ConnectionResetError
         if path.startswith("/a/"):
             self.soon -= 1
-            began = time.monotonic()
-            while self.soon < 0 and time.monotonic() < began + self.slow:  # noqa: ASYNC110 - the delay may be removed meanwhile
+            start = time.monotonic()
+            while self.soon < 0 and time.monotonic() < start + self.slow:  # noqa: ASYNC110 - the delay may be removed meanwhile
                 await asyncio.sleep(0.02)
             return "200 OK", "text/html", article(host, int(path[3:-5])).encode()
         if path == "/feed.xml":
@@ -114,8 +114,8 @@ class Farm:
         if action == "/poison":
             self.poison.add(unquote(value))
         elif action == "/slow":
-            seconds, _, soon = value.partition(",")
-            self.slow, self.soon = float(seconds), int(soon or 0)
+            seconds, _, number = value.partition(",")
+            self.slow, self.soon = float(seconds), int(number or 0)
         return "200 OK", "application/json", json.dumps(self.counts).encode()
 
 

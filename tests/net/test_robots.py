@@ -188,10 +188,10 @@ def test_five_redirects_of_robots_txt_are_followed(crawl: Any, make_site: Any, r
 def test_crawl_delay_slows_the_host_down(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= {"/robots.txt": response(b"User-agent: *\nCrawl-delay: 0.3\n")}
     site.routes |= {f"/{number}": response(b"x") for number in range(3)}
-    began = time.monotonic()
+    start = time.monotonic()
     found = _crawl(crawl, site, "/0", "/1", "/2", CONCURRENT_REQUESTS_PER_DOMAIN=8)
     assert len(found.pages) == 3
-    assert time.monotonic() - began >= 0.6
+    assert time.monotonic() - start >= 0.6
 
 
 def test_replay_without_robots_txt_is_allowed_and_fast(crawl: Any, tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_replay_without_robots_txt_is_allowed_and_fast(crawl: Any, tmp_path: Pat
         for number in range(3):
             writer.write(Exchange(f"http://b.test/{number}", 200, (), b"c"))
     urls = ["http://a.test/a", "http://b.test/b", *(f"http://b.test/{number}" for number in range(3))]
-    began = time.monotonic()
+    start = time.monotonic()
     found = crawl(*urls, ROBOTSTXT_OBEY=True, NEWSPORTAL_REPLAY=str(tmp_path / "a.warc.gz"))
-    assert time.monotonic() - began < 50, "one delay would take longer"
+    assert time.monotonic() - start < 50, "one delay would take longer"
     assert list(found.errors) == ["http://b.test/b"]
 
 

@@ -191,8 +191,8 @@ def test_topic_model_adds_articles_and_scores_keyword_matches(tracker: LinkTrack
 
     monkeypatch.setattr(ChiCosine, "classify", classify)
     assert stage.classified(article("渔船靠岸")).topic_marks == (TopicMark("河湾", "model 1", 0.99),)
-    doubted = stage.classified(article("新桥边的球队"))
-    assert (doubted.topics, doubted.topic_marks) == (("河湾",), (TopicMark("河湾", "keywords", 0.01),)), "it stays"
+    doubtful = stage.classified(article("新桥边的球队"))
+    assert (doubtful.topics, doubtful.topic_marks) == (("河湾",), (TopicMark("河湾", "keywords", 0.01),)), "it stays"
     assert stage.classified(article("新桥通车")).topic_marks == (TopicMark("河湾", "keywords", 0.5),)
     assert stage.classified(article("别的事")).topics == ()
 

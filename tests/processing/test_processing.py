@@ -142,10 +142,10 @@ def test_single_gzip_stream_and_truncated_file(warc: Path, articles: Store) -> N
 def test_page_that_raises_is_counted(warc: Path, articles: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from newsportal.pipelines.classify import ClassifyPipeline
 
-    usual = ClassifyPipeline.classified
+    original = ClassifyPipeline.classified
 
     def classified(stage: ClassifyPipeline, article: Any) -> Any:
-        return usual(stage, article) if article.url != f"{SITE}/a.html" else 1 / 0
+        return original(stage, article) if article.url != f"{SITE}/a.html" else 1 / 0
 
     monkeypatch.setattr(ClassifyPipeline, "classified", classified)
     summary, found = process_files(articles, warc)

@@ -160,8 +160,8 @@ def test_quarantine_needs_many_failures_over_days() -> None:
 
 
 def test_quarantine_backs_off_and_ends_with_one_success() -> None:
-    waits = [health(visits_every(24, days, bad), NOW).wait for days in (9, 16, 23, 60)]
-    assert waits == [2 * DAY, 4 * DAY, 7 * DAY, 7 * DAY]
+    delays = [health(visits_every(24, days, bad), NOW).wait for days in (9, 16, 23, 60)]
+    assert delays == [2 * DAY, 4 * DAY, 7 * DAY, 7 * DAY]
     shut = health(visits_every(24, 9, bad), NOW)
     assert shut.not_before() == NOW + 2 * DAY
     assert "2 days" in str(shut.reason())
@@ -218,8 +218,8 @@ def test_very_old_entry_does_not_prevent_silence() -> None:
 
 def test_always_low_confidence_is_not_shaky() -> None:
     assert health(visits_every(6, 60, lambda hours: good(hours, shaky=1)), NOW).state == "healthy"
-    fallen = [*visits_every(6, 12, lambda hours: good(hours, stored=0, failed={"no-body": 1})), *visits_every(6, 30, good, 72)]
-    assert health(fallen, NOW).state == "shaky"
+    failing = [*visits_every(6, 12, lambda hours: good(hours, stored=0, failed={"no-body": 1})), *visits_every(6, 30, good, 72)]
+    assert health(failing, NOW).state == "shaky"
 
 
 def test_few_doubtful_articles_are_ignored() -> None:
@@ -267,8 +267,8 @@ def test_occasional_failure_does_not_flap() -> None:
 
 
 def test_recent_and_productive_visits_are_merged() -> None:
-    recent, bringing = visits_every(1, 5, idle), [good(10), good(20)]
-    assert [visit.at for visit in merge_visits(recent, bringing, recent)] == [visit.at for visit in (*recent, *bringing)]
+    recent, productive = visits_every(1, 5, idle), [good(10), good(20)]
+    assert [visit.at for visit in merge_visits(recent, productive, recent)] == [visit.at for visit in (*recent, *productive)]
 
 
 def test_sparkline_counts_days_in_time_zone() -> None:

@@ -101,11 +101,11 @@ def read_article(tracker: LinkTracker, served: Web, number: int = 1, source: str
     return process_article(tracker, served, article(served, number, source))
 
 
-def pages_of(found: Article, upto: int = 40) -> list[int]:
+def pages_of(found: Article, end: int = 40) -> list[int]:
     """Return the numbers of the pages whose text is in the article, in its order."""
     text = found.text or ""
-    places = [(text.find(sentence_of(number)), number) for number in range(1, upto)]
-    assert all(text.count(sentence_of(number)) <= 1 for number in range(1, upto))
+    places = [(text.find(sentence_of(number)), number) for number in range(1, end)]
+    assert all(text.count(sentence_of(number)) <= 1 for number in range(1, end))
     return [number for place, number in sorted(places) if place >= 0]
 
 

@@ -367,12 +367,12 @@ class TestByHand:
         unfolded = added[which]
         story_id = store.unfold(unfolded.id, now=NOW)
         assert story_id != unfolded.story_id
-        out, remaining = store.story(story_id), store.story(unfolded.story_id)
-        assert out is not None
+        separate, remaining = store.story(story_id), store.story(unfolded.story_id)
+        assert separate is not None
         assert remaining is not None
-        assert ([version.id for version in out.versions], remaining.count) == ([unfolded.id], 2)
+        assert ([version.id for version in separate.versions], remaining.count) == ([unfolded.id], 2)
         assert unfolded.id not in [version.id for version in remaining.versions]
-        assert (out.head.fold_of, out.head.fold_reason) == (None, None)
+        assert (separate.head.fold_of, separate.head.fold_reason) == (None, None)
         assert store.changes()[-1].kind == "fold"
         name = "ab"[which]
         store.add(article(name, host=f"{name}.example", text="改过"), [SAME_TITLE], now=NOW)

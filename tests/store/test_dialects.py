@@ -190,10 +190,10 @@ def test_writer_waits_for_another_and_times_out(database: Database, monkeypatch:
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
     holder, store = open_engine(database.uri), open_store(database.uri)
     with writing(holder):
-        began = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(StoreUnavailable, match="another process has held the write lock too long; wait for that process or end it"):
             store.add(article(), now=NOW)
-        assert time.monotonic() - began >= 0.5
+        assert time.monotonic() - start >= 0.5
         assert store.find_stored(["news.example/a"]) == set()  # readers are not blocked
     assert store.add(article(), now=NOW).outcome == "stored"
     store.close()
@@ -216,10 +216,10 @@ def test_query_without_answer_times_out(database: Database, monkeypatch: pytest.
     monkeypatch.setattr(dialects, "ANSWER_SECONDS", 1.0)
     engine = open_engine(database.uri)
     asleep = "SET statement_timeout = 0; SELECT pg_sleep(20)" if database.server == "postgresql" else "SELECT SLEEP(20)"
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(StoreUnavailable, match="try again"), reading(engine) as connection:
         connection.exec_driver_sql(asleep)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - start < 15
     with reading(engine) as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
     engine.dispose()

@@ -40,11 +40,11 @@ class Bench(ABC):
         """Advance the clock."""
         self.now += seconds
 
-    def fall_silent(self, *living: Queue) -> None:
-        """Advance the clock until only the workers ``living`` count as alive."""
+    def fall_silent(self, *alive: Queue) -> None:
+        """Advance the clock until only the workers ``alive`` count as alive."""
         for _ in range(3):
             self.pass_by(TERMS.lease / 2)
-            for queue in living:
+            for queue in alive:
                 queue.beat()
 
     def close(self) -> None:

@@ -58,20 +58,20 @@ def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
     everything = [task for n in range(HOSTS) for task in tasks(EACH, f"h{n}.example", lane=f"x{n // 2}" if n % 3 else None, source="甲")]
     queue.push(everything)
     lives = [chance.uniform(*LIFE) for _ in range(KILLS)] + [0.0] * WORKERS
-    began = [begin(tmp_path, log, lives.pop(0)) for _ in range(WORKERS)]
+    workers = [begin(tmp_path, log, lives.pop(0)) for _ in range(WORKERS)]
     killed: set[int] = set()
     while len(killed) < KILLS:
-        for place, worker in enumerate(began):
+        for place, worker in enumerate(workers):
             if worker.poll() is not None:
                 assert worker.wait() == -signal.SIGPROF
                 killed.add(worker.pid)
-                began[place] = begin(tmp_path, log, lives.pop(0))
+                workers[place] = begin(tmp_path, log, lives.pop(0))
         sleep(0.005)
     assert queue.outstanding(["甲"])["甲"], "the last kill was not during the work"
     until = monotonic() + 600
     while queue.outstanding(["甲"])["甲"] and monotonic() < until:
         sleep(0.1)
-    for worker in began:
+    for worker in workers:
         worker.kill()
         worker.wait()
     state = queue.state()

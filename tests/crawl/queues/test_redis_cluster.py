@@ -158,19 +158,19 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
     with masters() as cluster:
         queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=prefixes())
         queue.push(many(3))
-        began = ids(queue.take(1000, delay=5, ahead=5).leases)
-        assert len(began) == HOSTS, "one per host"
+        started = ids(queue.take(1000, delay=5, ahead=5).leases)
+        assert len(started) == HOSTS, "one per host"
         server, at_lost = cluster.servers[1], set()
         for n in range(HOSTS):
             if queue._node(queue._home(f"h{n}.example")).endswith(f":{server.port}"):
                 at_lost.add(f"h{n}.example")
         assert HOSTS / 6 < len(at_lost) < HOSTS / 1.5
         server.kill()
-        queue.done(began)  # the table records what the lost node cannot
+        queue.done(started)  # the table records what the lost node cannot
         queue.push([task("new", host) for host in sorted(at_lost)[:1]])  # waits in the table
         taken = [id for _ in range(20) for id in ids(queue.take(1000, delay=0, ahead=1).leases)]
         assert {id.partition("/")[0] for id in taken} == {f"h{n}.example" for n in range(HOSTS)} - at_lost
-        assert not set(began) & set(taken)
+        assert not set(started) & set(taken)
         queue.done(taken)
         hold_all(queue, next(f"h{n}.example" for n in range(HOSTS) if f"h{n}.example" not in at_lost))
         assert queue.hold(sorted(at_lost)[0]) is None
@@ -190,10 +190,10 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
             except FrontierUnavailable:
                 return False
             assert remaining, "an empty first response would end a crawl"
-            return {*began, *taken, *remaining} >= {*(task.id for task in many(3)), "new"}
+            return {*started, *taken, *remaining} >= {*(task.id for task in many(3)), "new"}
 
         until(all_had)
-        assert not set(began) & set(remaining)
+        assert not set(started) & set(remaining)
         queue.done(remaining)
         assert take_all(queue) == []
         queue.close()

@@ -147,7 +147,7 @@ def test_posts_inside_html_comment_are_read() -> None:
 
 
 def test_json_ld_thread_is_a_fallback() -> None:
-    thing = {
+    thread = {
         "@type": "DiscussionForumPosting",
         "author": {"@type": "Person", "name": "harbour_tom"},
         "datePublished": "2024-03-05T08:30:00Z",
@@ -156,7 +156,7 @@ def test_json_ld_thread_is_a_fallback() -> None:
             {"@type": "Comment", "author": {"name": "Early Bird"}, "dateCreated": "2024-03-05T08:41:00Z", "text": "I did.<br>Twice."}
         ],
     }
-    found = posts(page("<div id='app'></div>", f'<script type="application/ld+json">{json.dumps(thing)}</script>'))
+    found = posts(page("<div id='app'></div>", f'<script type="application/ld+json">{json.dumps(thread)}</script>'))
     assert [(post.author, post.text) for post in found] == [("harbour_tom", "Has anyone taken it?"), ("Early Bird", "I did.\nTwice.")]
     assert found[1].published == datetime(2024, 3, 5, 8, 41, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ from newsportal.extractors.images.head import read_header
 from newsportal.extractors.images.thumbnails import MAX_SCANS, decode_image, reduced
 
 
-def saved(picture: Image.Image, format: str, **how: object) -> bytes:
+def saved(picture: Image.Image, format: str, **options: object) -> bytes:
     out = BytesIO()
-    picture.save(out, format, **how)
+    picture.save(out, format, **options)
     return out.getvalue()
 
 

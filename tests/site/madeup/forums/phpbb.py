@@ -109,12 +109,12 @@ def _pager(form: str, at: int, pages: int) -> str:
 def _board(forum: Forum, board: Board, day: int, at: int) -> str:
     below = [forum_board for forum_board in forum.boards if forum_board.above == board.number]
     threads = board.page(day, at)
-    stuck = "".join(_row(board, thread, day) for thread in threads if thread.sticky)
+    sticky = "".join(_row(board, thread, day) for thread in threads if thread.sticky)
     others = "".join(_row(board, thread, day) for thread in threads if not thread.sticky)
     return (
         f'<h2 class="forum-title"><a href="./viewforum.php?f={board.number}@SID">{board.name}</a></h2>'
         + (_boards(below, day) if below else "")
-        + f'<div class="forumbg announcement"><ul class="topiclist topics">{stuck}</ul></div><div class="forumbg"><ul class="topiclist topics">{others}</ul></div>'
+        + f'<div class="forumbg announcement"><ul class="topiclist topics">{sticky}</ul></div><div class="forumbg"><ul class="topiclist topics">{others}</ul></div>'
         + _pager(f"./viewforum.php?f={board.number}", at, board.pages(day))
     )
 

@@ -94,9 +94,9 @@ class Board:
     def page(self, day: int, number: int) -> list[Thread]:
         """Return ten threads, with the sticky threads above them on every page."""
         threads = self.listed(day)
-        stuck = [thread for thread in threads if thread.sticky]
+        sticky = [thread for thread in threads if thread.sticky]
         others = [thread for thread in threads if not thread.sticky]
-        return stuck + others[(number - 1) * PAGE : number * PAGE]
+        return sticky + others[(number - 1) * PAGE : number * PAGE]
 
     def pages(self, day: int) -> int:
         return max(1, -(-sum(not thread.sticky for thread in self.listed(day)) // PAGE))
