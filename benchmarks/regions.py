@@ -37,7 +37,7 @@ def main() -> None:
         for site, shape in shapes(NOW).items():
             if site in (sites or (site,)):
                 with served(shape) as address:
-                    row(Path(folder), site, address, [address + path for path in shape.articles], shape.asked.total)
+                    row(Path(folder), site, address, [address + path for path in shape.articles], shape.requests.total)
 
 
 def row(folder: Path, site: str, address: str, gold: list[str], count_requests: Callable[[], int]) -> None:

@@ -131,7 +131,7 @@ def await_end(store: Store, workers: Workers, sources: frozenset[str], kills: in
                 killed += 1
 
 
-def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kills: int = 0) -> None:
+def compare(web: Any, sources: Path, uri: str, number: int, single: Crawled, kills: int = 0) -> None:
     """Let ``number`` workers crawl and kill some: they store what one crawl stores, and nothing waits without a reason and a time."""
     web.reset()
     wait_for_answers(sources)
@@ -140,10 +140,10 @@ def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kill
     try:
         store = opened(uri, workers, until)
         with closing(store):
-            await_end(store, workers, alone.sources, kills, until)
+            await_end(store, workers, single.sources, kills, until)
             workers.stop()
             found = crawled(store).articles
-            assert (alone.articles - found, found - alone.articles) == (set(), set())
+            assert (single.articles - found, found - single.articles) == (set(), set())
             waiting = [row for row in unfinished(store) if row.state != LEASED]
             assert [row for row in waiting if not row.reason or row.not_before is None] == []
     finally:

@@ -142,9 +142,9 @@ class Started:
         return output, errors
 
 
-def run(*words: str, timeout: float = 600, **how: Any) -> CompletedProcess[str]:
+def run(*words: str, timeout: float = 600, **options: Any) -> CompletedProcess[str]:
     """Run :class:`Started` to its end."""
-    started = Started(*words, **how)
+    started = Started(*words, **options)
     try:
         output, errors = started.communicate(timeout)
     except TimeoutExpired:

@@ -16,12 +16,12 @@ FOLDERS = {'"INBOX"', '"&kBqLrw-"'}  # the second is 通讯
 
 @dataclass
 class ImapServer:
-    """``mails`` by UID. ``seen``: the received commands, without tags. ``instead``: the response to commands with this prefix."""
+    """``mails`` by UID. ``commands``: the received commands, without tags. ``instead``: the response to commands with this prefix."""
 
     mails: dict[int, bytes] = field(default_factory=dict)
     validity: int = 7
     port: int = 0
-    seen: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
     instead: dict[str, bytes | None] = field(default_factory=dict)
     """Bytes are sent and the connection is closed; ``None`` sends no response at all."""
     ended: threading.Event = field(default_factory=threading.Event)
@@ -37,7 +37,7 @@ class _Session(socketserver.StreamRequestHandler):
         self.wfile.write(b"* OK [CAPABILITY IMAP4rev1] ready\r\n")
         while line := self.rfile.readline().decode().rstrip():
             tag, _, command = line.partition(" ")
-            server.seen.append(command)
+            server.commands.append(command)
             for start, answer in server.instead.items():
                 if command.startswith(start):
                     if answer is None:

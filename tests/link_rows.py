@@ -25,8 +25,8 @@ def ask(link: Link) -> Request:
     return Request(link.url, meta={"source": link.source}, cb_kwargs={"link": link}, dont_filter=True)
 
 
-def filtered(tracker: LinkTracker, links: Sequence[Link], **how: Any) -> Filtered:
-    return asyncio.run(tracker.filter_new(links, SPIDER, ask, **how))
+def filtered(tracker: LinkTracker, links: Sequence[Link], **options: Any) -> Filtered:
+    return asyncio.run(tracker.filter_new(links, SPIDER, ask, **options))
 
 
 def let_wait(tracker: LinkTracker, *links: Link) -> None:

@@ -40,38 +40,39 @@ def stored(store: Store) -> dict[str, StoredArticle]:
     return {article.url: article for article in store.all_articles()}
 
 
-def wanted(web: Any) -> list[dict[str, Any]]:
+def expected_articles(web: Any) -> list[dict[str, Any]]:
     return [article for article in web.manifest()["articles"] if article["expect"] == "store" and article["site"] != "maze"]
 
 
 def test_every_allowed_article_is_stored(web: Any, stored: dict[str, StoredArticle]) -> None:
-    missing = [article["url"] for article in wanted(web) if article["url"] not in stored]
+    missing = [article["url"] for article in expected_articles(web) if article["url"] not in stored]
     assert missing == []
 
 
 def test_titles_and_texts_match_gold(web: Any, stored: dict[str, StoredArticle]) -> None:
     wrong = []
-    for article in wanted(web):
+    for article in expected_articles(web):
         found = stored[article["url"]]
         sentences = [line for line in article["text"].split("\n") if len(line) > 20]
-        lost = [line for line in sentences if line[:15] not in found.text]
-        if "".join(found.title.split()) != "".join(article["title"].split()) or len(lost) > len(sentences) / 5:
-            wrong.append((article["url"], found.title, article["title"], lost))
+        missing = [line for line in sentences if line[:15] not in found.text]
+        if "".join(found.title.split()) != "".join(article["title"].split()) or len(missing) > len(sentences) / 5:
+            wrong.append((article["url"], found.title, article["title"], missing))
     assert wrong == []
 
 
 def test_site_boilerplate_line_is_removed(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
-    long = [article for article in wanted(web) if article["site"] == "haitang" and len(article["text"]) > 150]  # a 快讯 keeps it
+    long = [article for article in expected_articles(web) if article["site"] == "haitang" and len(article["text"]) > 150]  # a 快讯 keeps it
     ours = [article["url"] for article in long]
-    kept = [url for url in ours if "海棠都市网”公众号" in stored[url].text]
+    promoted = [url for url in ours if "海棠都市网”公众号" in stored[url].text]
     assert len(ours) > 20
-    assert len(kept) <= 3, kept  # the first page of a site (often a 快讯) has no page to compare with, nor have those read at the same time
+    # The first page of a site (often a 快讯) has no page to compare with, nor have those read at the same time.
+    assert len(promoted) <= 3, promoted
     assert store.site_lines(str(urlsplit(ours[0]).hostname)), "the next crawl starts with this knowledge"
 
 
 def test_forbidden_paths_are_not_requested(web: Any, first: dict[str, Any]) -> None:
-    asked = {visit.path for visit in web.requests}
-    assert not [path for path in asked if path.startswith("/private/")]
+    paths = {visit.path for visit in web.requests}
+    assert not [path for path in paths if path.startswith("/private/")]
 
 
 def test_report_figures_add_up(first: dict[str, Any]) -> None:
@@ -92,7 +93,7 @@ def has_printed_line(found: StoredArticle, text: str) -> bool:
 def test_reposts_with_same_title_are_one_story(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
     groups: dict[tuple[str, str], list[StoredArticle]] = {}
     printed: list[StoredArticle] = []
-    for article in wanted(web):
+    for article in expected_articles(web):
         if not article["column"] and article["same_text"]:
             groups.setdefault((article["story"], article["title"]), []).append(stored[article["url"]])
             if has_printed_line(stored[article["url"]], article["text"]):
@@ -109,7 +110,7 @@ def test_reposts_with_same_title_are_one_story(web: Any, store: Store, stored: d
 
 
 def test_recurring_columns_are_not_folded(web: Any, stored: dict[str, StoredArticle]) -> None:
-    columns = [stored[article["url"]] for article in wanted(web) if article["column"]]
+    columns = [stored[article["url"]] for article in expected_articles(web) if article["column"]]
     assert len(columns) > 1
     assert len({column.story_id for column in columns}) == len(columns)
 

@@ -41,21 +41,21 @@ def test_feeds_are_classified_and_editors_choice_is_kept(web: Any, sources: Path
     gold = {article["url"]: article["category"] for article in web.manifest()["articles"]}
     store = open_store(f"sqlite:///{sources.parent}/data/newsportal.db")
     stored = list(store.all_articles())
-    chosen = [article for article in stored if article.category_by == "lexicon"]
-    assert {article.source.partition(":")[0] for article in chosen} == {"feed"}
-    assert all(article.category and article.category_reason and 0 < (article.category_score or 0) < 1 for article in chosen)
+    classified = [article for article in stored if article.category_by == "lexicon"]
+    assert {article.source.partition(":")[0] for article in classified} == {"feed"}
+    assert all(article.category and article.category_reason and 0 < (article.category_score or 0) < 1 for article in classified)
     assert all(article.category_by == "source" for article in stored if article.category and not article.source.startswith("feed:"))
-    plain = [article for article in chosen if gold.get(article.url) not in (None, "社会", "World")]
+    plain = [article for article in classified if gold.get(article.url) not in (None, "社会", "World")]
     right = [article for article in plain if article.category == gold[article.url]]
     assert len(plain) >= 10
     assert len(right) / len(plain) >= 0.5, [(article.title, article.category, gold[article.url]) for article in plain]
-    one = chosen[0]
-    store.set_category(one.id, "编辑部", by="editor", now=NOW)
+    first = classified[0]
+    store.set_category(first.id, "编辑部", by="editor", now=NOW)
     assert store.tally().by_category["编辑部"] == 1
     store.close()
     crawl(sources)
     again = open_store(f"sqlite:///{sources.parent}/data/newsportal.db")
-    found = again.article(one.id)
+    found = again.article(first.id)
     assert found is not None
     assert (found.category, found.category_by) == ("编辑部", "editor")
     again.close()

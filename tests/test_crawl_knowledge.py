@@ -100,8 +100,8 @@ def test_repeated_line_is_removed_after_two_pages(town: Town, tmp_path: Path) ->
     assert len(texts) == len(PLACES)
     for place in PLACES:
         assert texts[f"{place}修好了"].split("\n")[:6] == lines_about(place)
-    kept = [title for title, text in texts.items() if PROMOTION in text]
-    assert 1 <= len(kept) <= 2, "the first page and one read at the same time have none to compare with"
+    titles = [title for title, text in texts.items() if PROMOTION in text]
+    assert 1 <= len(titles) <= 2, "the first page and one read at the same time have none to compare with"
 
 
 def test_next_crawl_uses_saved_knowledge(town: Town, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def html(number: int, page: int, last: int = 3, pager: str | None = None) -> str
     )
 
 
-def built() -> dict[str, str]:
+def site_pages() -> dict[str, str]:
     pages = {path(number, page): html(number, page) for number in TOPICS for page in (1, 2, 3)}
     del pages[path(830102, 2)]
     for page in (1, 2, 3):
@@ -65,20 +65,20 @@ def built() -> dict[str, str]:
     pages[path(830110, 1)] = pages[path(830110, 1)].replace("</body>", '<a href="/2026/0312/830110_all.html">单页阅读</a></body>')
     pages["/2026/0312/830110_all.html"] = html(830110, 1, pager="").replace("</div>", body_of(830110, 2) + body_of(830110, 3) + "</div>", 1)
     names = [path(number, 2 if number == 830107 else 1) for number in TOPICS]
-    listed = "".join(
+    items = "".join(
         f'<li><a href="{name}">古镇修路：{title}</a> 2026-03-12</li>' for name, title in zip(names, TOPICS.values(), strict=True)
     )
-    front = f"<html><head><meta charset=utf-8><title>河东新闻</title></head><body><h1>河东新闻</h1><ul>{listed}</ul></body></html>"
+    front = f"<html><head><meta charset=utf-8><title>河东新闻</title></head><body><h1>河东新闻</h1><ul>{items}</ul></body></html>"
     return pages | {"/": front, "/robots.txt": ROBOTS}
 
 
 @dataclass
 class Town:
-    """The server. ``asked`` lists the requested paths."""
+    """The server. ``requested`` lists the requested paths."""
 
     port: int = 0
-    asked: list[str] = field(default_factory=list)
-    pages: dict[str, str] = field(default_factory=built)
+    requested: list[str] = field(default_factory=list)
+    pages: dict[str, str] = field(default_factory=site_pages)
     slow: float = SLOW
     let_go: threading.Event = field(default_factory=threading.Event)
 
@@ -89,7 +89,7 @@ def town() -> Iterator[Town]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found.asked.append(self.path)
+            found.requested.append(self.path)
             if self.path == path(830108, 2):
                 found.let_go.wait(found.slow)
             moved = self.path == path(830109, 2)
@@ -136,7 +136,7 @@ def articles(folder: Path) -> dict[str, StoredArticle]:
 class Crawled:
     report: dict[str, Any]
     articles: dict[str, StoredArticle]
-    asked: list[str]
+    requested: list[str]
     folder: Path
 
 
@@ -144,7 +144,7 @@ class Crawled:
 def crawled(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     folder = tmp_path_factory.mktemp("pages")
     report = crawl(folder, town, "--archive", str(folder / "crawl.warc.gz"))
-    return Crawled(report, articles(folder), list(town.asked), folder)
+    return Crawled(report, articles(folder), list(town.requested), folder)
 
 
 def pages_in(article: StoredArticle) -> list[str]:
@@ -178,10 +178,10 @@ def test_available_pages_are_joined_in_order(crawled: Crawled, topic: str, pages
 
 
 def test_forbidden_pages_are_skipped_and_others_requested_once(crawled: Crawled) -> None:
-    assert path(830105, 2) not in crawled.asked
-    once = [name for name in crawled.asked if name.startswith("/2026") and name != path(830103, 3)]
+    assert path(830105, 2) not in crawled.requested
+    once = [name for name in crawled.requested if name.startswith("/2026") and name != path(830103, 3)]
     assert len(once) == len(set(once)), "each page is requested once; 500 is retried"
-    assert path(830110, 2) not in crawled.asked, "the single-page view was used"
+    assert path(830110, 2) not in crawled.requested, "the single-page view was used"
 
 
 def test_unavailable_pages_are_noted(crawled: Crawled) -> None:
@@ -190,7 +190,7 @@ def test_unavailable_pages_are_noted(crawled: Crawled) -> None:
 
 
 def test_second_crawl_knows_all_pages(crawled: Crawled, town: Town) -> None:
-    town.asked.clear()
+    town.requested.clear()
     front = town.pages["/"]
     town.pages["/"] = front.replace(path(830101, 1), path(830101, 3))
     try:
@@ -198,31 +198,31 @@ def test_second_crawl_knows_all_pages(crawled: Crawled, town: Town) -> None:
     finally:
         town.pages["/"] = front
     assert (total["stored"], total["folded"], total["new"]) == (0, 0, 0)
-    assert [name for name in town.asked if name.startswith("/2026")] == []
+    assert [name for name in town.requested if name.startswith("/2026")] == []
 
 
 def test_replay_joins_the_same_pages(crawled: Crawled, town: Town, tmp_path: Path) -> None:
-    town.asked.clear()
+    town.requested.clear()
     crawl(tmp_path, town, "--replay", str(crawled.folder / "crawl.warc.gz"))
-    assert town.asked == []
+    assert town.requested == []
     assert {title: article.text for title, article in articles(tmp_path).items()} == {
         title: article.text for title, article in crawled.articles.items()
     }
 
 
 def test_interrupted_article_waits_for_next_run(town: Town, tmp_path: Path) -> None:
-    town.asked.clear()
+    town.requested.clear()
     town.slow = 600.0
     with forked.Started("crawl", "--log-level", "INFO", "--sources", str(write_sources(tmp_path, town))) as process:
         until = time.monotonic() + 600
-        while path(830108, 2) not in town.asked and time.monotonic() < until:
+        while path(830108, 2) not in town.requested and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         while "Received SIGINT" not in process.errors and time.monotonic() < until:
             time.sleep(0.02)
         town.let_go.set()
         process.wait(600)
-    assert path(830108, 3) not in town.asked
+    assert path(830108, 3) not in town.requested
     assert TOPICS[830108] not in articles(tmp_path), "an article with retryable pages is not stored yet"
     crawl(tmp_path, town)
     assert pages_in(articles(tmp_path)[TOPICS[830108]]) == ["1", "2", "3"]

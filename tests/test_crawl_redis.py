@@ -18,10 +18,10 @@ pytestmark = pytest.mark.slow
 
 
 def end(process: Started) -> tuple[dict[str, Any], str]:
-    said, errors = process.communicate(timeout=600)
+    output, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors[-3000:]
     assert "Traceback" not in errors, errors[-3000:]
-    return json.loads(said), errors
+    return json.loads(output), errors
 
 
 def entered(server: Any) -> int:
@@ -47,8 +47,8 @@ def test_restarted_redis_filter_loses_and_duplicates_nothing(web: Any, redis_ser
     stored = {article.url for article in store.all_articles()}
     names, articles = sum(1 for _ in store.identities()), store.tally().articles
     store.close()
-    wanted = {one["url"] for one in web.manifest()["articles"] if one["expect"] == "store" and one["site"] != "maze"}
-    assert wanted <= stored
+    expected = {row["url"] for row in web.manifest()["articles"] if row["expect"] == "store" and row["site"] != "maze"}
+    assert expected <= stored
     assert first["total"]["stored"] + first["total"]["folded"] == articles
     assert entered(redis_server) >= names * 0.99, "missed URLs were added after the restart"
     second, _ = end(Started("crawl", "--json", "--sources", str(sources)))
@@ -74,7 +74,9 @@ def test_crawl_survives_outage_of_cluster_master(web: Any, tmp_path: Path) -> No
         stored = {article.url for article in store.all_articles()}
         articles = store.tally().articles
         store.close()
-        assert {one["url"] for one in web.manifest()["articles"] if one["expect"] == "store" and one["site"] != "maze"} <= stored
+        assert {
+            article["url"] for article in web.manifest()["articles"] if article["expect"] == "store" and article["site"] != "maze"
+        } <= stored
         assert first["total"]["stored"] + first["total"]["folded"] == articles
         second, _ = end(Started("crawl", "--json", "--sources", str(sources)))
         assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)

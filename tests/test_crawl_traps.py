@@ -72,11 +72,11 @@ def measured_crawl(sources: Path) -> tuple[dict[str, Any], str, float]:
     """Return the report, the errors, and the peak memory in megabytes."""
     errors, peak = sources.with_name("errors.txt"), sources.with_name("peak.txt")
     command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
-    with errors.open("w") as said:
+    with errors.open("w") as stderr:
         done = subprocess.run(
             [sys.executable, "-c", MEASURED, str(peak), *command],
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=stderr,
             text=True,
             timeout=SECONDS,
             check=False,
@@ -119,9 +119,9 @@ def test_crawl_ends_with_bounded_memory(crawled: Crawled) -> None:
 
 def test_every_trap_is_requested(crawled: Crawled, traps: Traps) -> None:
     assert set(traps) == {"store", "fail", "skip", "refuse", "bounded", "survive"}
-    asked = {visit.path.partition("?")[0] for visit in crawled.visits if visit.site == "maze"}
-    named = [trap for trap in (*traps["fail"], *traps["skip"], *traps["refuse"]) if trap["name"] not in ("comments", "digest")]
-    assert [trap["name"] for trap in named if urlsplit(trap["url"]).path not in asked] == []
+    paths = {visit.path.partition("?")[0] for visit in crawled.visits if visit.site == "maze"}
+    expected = [trap for trap in (*traps["fail"], *traps["skip"], *traps["refuse"]) if trap["name"] not in ("comments", "digest")]
+    assert [trap["name"] for trap in expected if urlsplit(trap["url"]).path not in paths] == []
 
 
 def test_articles_with_misleading_urls_are_one_story_each(crawled: Crawled, traps: Traps) -> None:
@@ -137,11 +137,11 @@ def test_traps_without_article_are_not_stored(crawled: Crawled, traps: Traps, ex
 
 
 def test_failures_are_counted_by_reason(crawled: Crawled) -> None:
-    counted: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row in crawled.report["sources"]:
         if "迷宫" in row["source"]:
             for reason, number in row["failed"].items():
-                counted[reason] = counted.get(reason, 0) + number
+                counts[reason] = counts.get(reason, 0) + number
     expected = {
         "http-404": 1,  # missing
         "http-500": 1,  # broken
@@ -156,8 +156,8 @@ def test_failures_are_counted_by_reason(crawled: Crawled) -> None:
         "too-large": 2,  # endless, bomb
         "too-many-tags": 1,
     }
-    assert {reason: counted.get(reason) for reason in expected} == expected
-    assert [reason for reason in counted if reason.startswith(("error", "ignored"))] == []
+    assert {reason: counts.get(reason) for reason in expected} == expected
+    assert [reason for reason in counts if reason.startswith(("error", "ignored"))] == []
 
 
 def test_report_figures_add_up(crawled: Crawled) -> None:
@@ -174,8 +174,8 @@ def test_forbidden_targets_are_not_fetched(crawled: Crawled) -> None:
 
 
 def test_endless_links_are_followed_a_few_times_only(crawled: Crawled) -> None:
-    for way in ("/calendar", "/deep/"):
-        assert len([visit for visit in crawled.visits if visit.site == "maze" and visit.path.startswith(way)]) <= 6, way
+    for prefix in ("/calendar", "/deep/"):
+        assert len([visit for visit in crawled.visits if visit.site == "maze" and visit.path.startswith(prefix)]) <= 6, prefix
 
 
 def times(crawled: Crawled, path: str) -> list[Visit]:
@@ -208,19 +208,19 @@ def test_oversized_bodies_are_not_requested_again(crawled: Crawled, traps: Traps
 def test_entries_sharing_a_link_are_all_stored(crawled: Crawled, web: MadeUpWeb) -> None:
     titles = next(feed["titles"] for feed in web.manifest()["feeds"] if feed["quirk"] == "shared-link")
     address = next(feed["url"] for feed in web.manifest()["feeds"] if feed["quirk"] == "shared-link").partition("://")[2]
-    kept = [article for article in crawled.articles if article.identity.startswith(f"{address}#")]
-    assert sorted(article.title for article in kept) == sorted(titles)
-    assert len({article.story_id for article in kept}) == len(titles) > 5
+    articles = [article for article in crawled.articles if article.identity.startswith(f"{address}#")]
+    assert sorted(article.title for article in articles) == sorted(titles)
+    assert len({article.story_id for article in articles}) == len(titles) > 5
 
 
 def test_second_crawl_requests_lists_conditionally(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     first = crawl(sources, "rss")
-    asked = len(web.requests)
+    before = len(web.requests)
     second = crawl(sources, "rss")
     feeds = {urlsplit(feed["url"]).path for feed in web.manifest()["feeds"] if feed["site"] not in ("maze", "shenyuan")}
-    again = [visit for visit in web.requests[asked:] if visit.path in feeds]
+    again = [visit for visit in web.requests[before:] if visit.path in feeds]
     assert first["total"]["not_modified"] == 0
     assert len(again) == second["total"]["not_modified"] == second["total"]["list_pages"] > 5
     assert all(visit.status == 304 and ("If-None-Match" in visit.headers or "If-Modified-Since" in visit.headers) for visit in again)
@@ -233,9 +233,9 @@ def test_replayed_crawl_stores_the_same(web: MadeUpWeb, tmp_path: Path) -> None:
     warc = tmp_path / "存 档.warc.gz"
     crawl(live, "hub", "--archive", str(warc))
     assert warc.stat().st_size > 10_000
-    asked = len(web.requests)
+    before = len(web.requests)
     report = crawl(replayed, "hub", "--replay", str(warc))
-    assert len(web.requests) == asked, "a replay sends no requests"
+    assert len(web.requests) == before, "a replay sends no requests"
     assert report["total"]["stored"] > 50
     assert texts(replayed) == texts(live)
 

@@ -25,18 +25,18 @@ def test_demo_has_views_recommendations_and_months(tmp_path: Path) -> None:
     store = open_store(uri)
     newsroom.fill(store)
     albums.fill(store)
-    made = readers.fill(store, newsroom.NOW)
+    filled = readers.fill(store, newsroom.NOW)
     readers.earlier_months(open_engine(uri, create=False), newsroom.NOW)
-    assert (made.readers, store.readers.counts()) == (readers.READERS, (made.views, readers.READERS))
+    assert (filled.readers, store.readers.counts()) == (readers.READERS, (filled.views, readers.READERS))
     months = store.readers.months(alpha=0.5)
     assert [month.start.month for month in months] == [6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5]
     assert all(month.offered > month.opened > month.liked > 0 for month in months)
     [(_, facts)] = store.readers.fits()
     assert facts["readers"] > readers.READERS / 2
-    looked = list(store.readers.views())
-    stories = {one.story: one.published for one in store.readers.stories(newsroom.NOW - timedelta(days=30))}
-    assert all(stories[view.story] <= view.at <= newsroom.NOW and 1 <= view.seen <= view.pictures for view in looked)
+    views = list(store.readers.views())
+    stories = {story.story: story.published for story in store.readers.stories(newsroom.NOW - timedelta(days=30))}
+    assert all(stories[view.story] <= view.at <= newsroom.NOW and 1 <= view.seen <= view.pictures for view in views)
     recommender = Recommender(store)
-    found = [recommender.recommended(name, newsroom.NOW, 10) for name in sorted({view.reader for view in looked})[:10]]
-    assert any(one.because for some in found for one in some)
+    found = [recommender.recommended(name, newsroom.NOW, 10) for name in sorted({view.reader for view in views})[:10]]
+    assert any(entry.because for some in found for entry in some)
     store.close()

@@ -23,7 +23,7 @@ def is_running(process: int) -> bool:
 
 
 def test_command_ends_with_its_client() -> None:
-    with Started(script="input()", piped=True) as kept:  # keeps the server running until the end of this test
+    with Started(script="input()", piped=True) as holder:  # keeps the server running until the end of this test
         client, nothing = fork_server.connect(), os.open(os.devnull, os.O_RDWR)
         program = ("import signal; signal.pause()", "", (), "/", dict(os.environ), sys.path)
         process = fork_server.ask(client, program, [nothing] * 3)
@@ -34,9 +34,9 @@ def test_command_ends_with_its_client() -> None:
         while is_running(process):
             assert monotonic() < until
             sleep(0.01)
-        kept.stdin.write("\n")
-        assert kept.communicate() == ("", "")
-        assert kept.returncode == 0
+        holder.stdin.write("\n")
+        assert holder.communicate() == ("", "")
+        assert holder.returncode == 0
 
 
 def test_command_returns_status_and_output() -> None:

@@ -48,7 +48,7 @@ def crawl(sources: Path, *options: str) -> dict[str, Any]:
 
 
 def row(report: dict[str, Any], key: str) -> dict[str, Any]:
-    return next(one for one in report["sources"] if one["source"] == f"forum:{key}")
+    return next(row for row in report["sources"] if row["source"] == f"forum:{key}")
 
 
 def opened(sources: Path) -> Store:
@@ -103,29 +103,29 @@ def visits(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> tu
 @pytest.mark.parametrize("key", [*ENGINES, SHAPELESS])
 def test_every_thread_and_post_is_stored_once(forums: MadeUpForums, visits: Any, key: str) -> None:
     store = opened(visits[1])
-    kept = threads(store, key)
-    gold = {one["number"]: one for one in forums.gold(key) if not one["old"]}
-    assert sorted(kept) == sorted(gold)
-    assert {number: wrong for number, one in gold.items() if (wrong := thread_faults(kept[number], one["posts"]))} == {}
+    stored = threads(store, key)
+    gold = {thread["number"]: thread for thread in forums.gold(key) if not thread["old"]}
+    assert sorted(stored) == sorted(gold)
+    assert {number: wrong for number, thread in gold.items() if (wrong := thread_faults(stored[number], thread["posts"]))} == {}
     titles = {
         article.identity.rpartition("=")[2].rpartition("/")[2]: article.title
         for article in store.all_articles()
         if article.source == f"forum:{key}"
     }
-    assert {number for number, one in gold.items() if titles[str(number)] != one["title"]} == set()
+    assert {number for number, thread in gold.items() if titles[str(number)] != thread["title"]} == set()
     store.close()
 
 
 @pytest.mark.parametrize("key", [*ENGINES, SHAPELESS])
 def test_posts_have_authors_and_times(forums: MadeUpForums, visits: Any, key: str) -> None:
     store = opened(visits[1])
-    kept = threads(store, key)
+    stored = threads(store, key)
     wrong: Counter[str] = Counter()
-    for one in forums.gold(key):
-        told = {post["lines"][0][:20]: post for post in one["posts"]}
-        for post in kept.get(one["number"], ()):
-            gold = told[post.text[:20]]
-            wrong["author"] += post.author != gold["author"] and (key != SHAPELESS or len(one["posts"]) > 1)
+    for thread in forums.gold(key):
+        gold_posts = {post["lines"][0][:20]: post for post in thread["posts"]}
+        for post in stored.get(thread["number"], ()):
+            gold = gold_posts[post.text[:20]]
+            wrong["author"] += post.author != gold["author"] and (key != SHAPELESS or len(thread["posts"]) > 1)
             wrong["time"] += post.published != datetime.fromisoformat(gold["written"])
     assert wrong.total() == 0
     store.close()
@@ -144,10 +144,10 @@ def test_edited_posts_keep_earlier_text(forums: MadeUpForums, visits: Any) -> No
 
 def test_known_thread_is_read_from_its_last_page(forums: MadeUpForums, visits: Any) -> None:
     """Of a growing thread of three pages, later visits request only the last ones."""
-    there = [thread for board in forums.forums["discuz"].boards for thread in board.threads]
-    long = next(thread for thread in there if thread.pages(0) == 3 and len(thread.posts) > 31)
-    own = re.compile(rf"thread-{long.number}-(\d)-1|tid={long.number}\b")
-    pages = [found[1] or "1" for visit in visits[2] if visit.site == "discuz" and (found := own.search(visit.path))]
+    board_threads = [thread for board in forums.forums["discuz"].boards for thread in board.threads]
+    long = next(thread for thread in board_threads if thread.pages(0) == 3 and len(thread.posts) > 31)
+    pattern = re.compile(rf"thread-{long.number}-(\d)-1|tid={long.number}\b")
+    pages = [found[1] or "1" for visit in visits[2] if visit.site == "discuz" and (found := pattern.search(visit.path))]
     assert (pages.count("1"), pages.count("2")) == (1, 1)
     assert pages.count("3") > 1
 
@@ -190,9 +190,9 @@ def test_page_depth_and_age_limits(forums: MadeUpForums, tmp_path: Path) -> None
     long = {number: posts for number, posts in threads(store, "phpwind").items() if len(posts) == 20}
     assert long
     crawl(sources)  # the next visit continues where the first had to stop
-    kept = threads(store, "phpwind")
-    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpwind")}
-    assert {number: wrong for number in long if (wrong := thread_faults(kept[number], gold[number]))} == {}
+    stored = threads(store, "phpwind")
+    gold = {thread["number"]: [post for post in thread["posts"] if post["day"] == 0] for thread in forums.gold("phpwind")}
+    assert {number: wrong for number in long if (wrong := thread_faults(stored[number], gold[number]))} == {}
     store.close()
 
 
@@ -210,22 +210,22 @@ def test_board_url_reads_only_that_board(forums: MadeUpForums, tmp_path: Path) -
 def test_unavailable_thread_pages_are_retried(forums: MadeUpForums, tmp_path: Path) -> None:
     """One thread has no first page, one no second: what can be read is stored, and the next visit reads the rest."""
     forums.reset()
-    lost, cut = (next(t for t in forums.forums["phpbb"].boards[0].threads if t.pages(0) == pages and not t.sticky) for pages in (1, 3))
-    forums.fail(f"/viewtopic.php?f=2&t={lost.number}", times=9)
+    missed, cut = (next(t for t in forums.forums["phpbb"].boards[0].threads if t.pages(0) == pages and not t.sticky) for pages in (1, 3))
+    forums.fail(f"/viewtopic.php?f=2&t={missed.number}", times=9)
     forums.fail(f"/viewtopic.php?f=2&t={cut.number}&start=10", times=9)
     sources = forums.sources(tmp_path / "sources.yaml", "phpbb")
     report = row(crawl(sources), "phpbb")
     assert report["failed"] == {"http-503": 2}
     store = opened(sources)
-    assert lost.number not in threads(store, "phpbb")
+    assert missed.number not in threads(store, "phpbb")
     assert len(threads(store, "phpbb")[cut.number]) == 10
     assert len(waiting(store, "forum:phpbb")) == 2
     forums.fail("/", times=0)
     forums.reset()
     crawl(sources)
-    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpbb")}
-    kept = threads(store, "phpbb")
-    assert (thread_faults(kept[lost.number], gold[lost.number]), thread_faults(kept[cut.number], gold[cut.number])) == ([], [])
+    gold = {thread["number"]: [post for post in thread["posts"] if post["day"] == 0] for thread in forums.gold("phpbb")}
+    stored = threads(store, "phpbb")
+    assert (thread_faults(stored[missed.number], gold[missed.number]), thread_faults(stored[cut.number], gold[cut.number])) == ([], [])
     assert waiting(store, "forum:phpbb") == []
     store.close()
 
@@ -245,10 +245,10 @@ def resumed(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> P
 
 def test_killed_crawl_loses_and_duplicates_nothing(forums: MadeUpForums, resumed: Path) -> None:
     with closing(opened(resumed)) as store:
-        gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
-        kept = threads(store, "discuz")
-        assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
-        assert {number: wrong for number in kept if (wrong := thread_faults(kept[number], gold[number]))} == {}
+        gold = {thread["number"]: [post for post in thread["posts"] if post["day"] == 0] for thread in forums.gold("discuz")}
+        stored = threads(store, "discuz")
+        assert sorted(stored) == sorted(number for number, posts in gold.items() if posts)
+        assert {number: wrong for number in stored if (wrong := thread_faults(stored[number], gold[number]))} == {}
         assert waiting(store, "forum:discuz") == []
 
 

@@ -61,7 +61,7 @@ def runs(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list
 
 
 def row(report: dict[str, Any], key: str) -> dict[str, Any]:
-    return next(one for one in report["sources"] if one["source"] == f"gallery:{key}")
+    return next(source for source in report["sources"] if source["source"] == f"gallery:{key}")
 
 
 @pytest.mark.parametrize("visit", [0, 1, 2])
@@ -69,7 +69,7 @@ def test_stories_are_complete_with_ordered_captions(photos: MadeUpPhotos, runs: 
     from madeup.photos.measure import collected
 
     found = collected(runs[visit].kept, photos.gold(), visit)
-    late = sum(told.late == 1 for told in photos.gold()) if visit == 0 else 0  # their only page fails: nothing of them can be stored
+    late = sum(story.late == 1 for story in photos.gold()) if visit == 0 else 0  # their only page fails: nothing of them can be stored
     assert found.right >= WHOLE * (found.stories - late), found.wrong
     assert found.precision >= WHOLE, found.wrong
 
@@ -78,25 +78,25 @@ def test_stories_are_complete_with_ordered_captions(photos: MadeUpPhotos, runs: 
 def test_every_layout_is_supported(photos: MadeUpPhotos, runs: list[CrawlRun], key: str) -> None:
     from madeup.photos.measure import collected
 
-    kept = [one for one in runs[1].kept if one.url.startswith(photos.url(key))]
-    found = collected(kept, photos.gold(key), 1)
+    stories = [story for story in runs[1].kept if story.url.startswith(photos.url(key))]
+    found = collected(stories, photos.gold(key), 1)
     assert found.right >= found.stories - 1, found.wrong
     assert found.captions_right >= 0.98 * found.captions
 
 
 def test_logos_and_advertisements_are_dropped(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
-    own = {picture.url for told in photos.gold() for part in told.pictures for picture in part}
-    assert [picture.url for one in runs[1].kept for picture in one.pictures if picture.url not in own] == []
+    urls = {picture.url for story in photos.gold() for part in story.pictures for picture in part}
+    assert [picture.url for story in runs[1].kept for picture in story.pictures if picture.url not in urls] == []
 
 
 def test_titles_authors_and_times_match_gold(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
-    gold = {told.url: told for told in photos.gold()}
+    gold = {story.url: story for story in photos.gold()}
     wrong = {}
-    for one in runs[1].kept:
-        told = gold[one.url]
-        right = (told.title, told.author, datetime.fromisoformat(told.published))
-        if (one.title, one.author, one.published) != right:
-            wrong[told.key] = (one.title, one.author, one.published)
+    for stored in runs[1].kept:
+        expected = gold[stored.url]
+        right = (expected.title, expected.author, datetime.fromisoformat(expected.published))
+        if (stored.title, stored.author, stored.published) != right:
+            wrong[expected.key] = (stored.title, stored.author, stored.published)
     assert len(wrong) <= 0.01 * len(gold), wrong
 
 
@@ -114,44 +114,46 @@ def test_same_stories_are_folded_and_others_not(photos: MadeUpPhotos, runs: list
 
 def test_version_with_most_pictures_heads_story(runs: list[CrawlRun]) -> None:
     stories: dict[str, list[StoredStory]] = {}
-    for one in runs[1].kept:
-        stories.setdefault(one.story, []).append(one)
+    for version in runs[1].kept:
+        stories.setdefault(version.story, []).append(version)
     several = [group for group in stories.values() if len(group) > 1]
     assert len(several) >= 50
     for group in several:
-        (head,) = (one for one in group if one.head)
-        assert len(head.pictures) == max(len(one.pictures) for one in group)
+        (head,) = (version for version in group if version.head)
+        assert len(head.pictures) == max(len(version.pictures) for version in group)
 
 
 def test_only_failed_pages_are_requested_again(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
-    late = [told for told in photos.gold() if told.late is not None and len(told.pages) > 2]
+    late = [story for story in photos.gold() if story.late is not None and len(story.pages) > 2]
     assert len(late) >= 8
     second = {(visit.site, visit.path) for visit in runs[1].requests}
-    for told in late:
-        pages = [urlsplit(url)._replace(scheme="", netloc="").geturl() for url in told.pages]
-        assert (told.site, pages[(told.late or 1) - 1]) in second, told.key
-        assert (told.site, pages[0]) not in second, told.key
+    for story in late:
+        pages = [urlsplit(url)._replace(scheme="", netloc="").geturl() for url in story.pages]
+        assert (story.site, pages[(story.late or 1) - 1]) in second, story.key
+        assert (story.site, pages[0]) not in second, story.key
 
 
 def test_third_visit_requests_only_index_and_missing_pages(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
-    pages = {urlsplit(url)._replace(scheme="", netloc="").geturl() for told in photos.gold() for url in told.pages}
-    lost = {urlsplit(told.pages[told.lost - 1])._replace(scheme="", netloc="").geturl() for told in photos.gold() if told.lost is not None}
-    asked = {visit.path for visit in runs[2].requests if visit.path in pages}
-    assert asked <= lost
+    pages = {urlsplit(url)._replace(scheme="", netloc="").geturl() for story in photos.gold() for url in story.pages}
+    missing = {
+        urlsplit(gold.pages[gold.lost - 1])._replace(scheme="", netloc="").geturl() for gold in photos.gold() if gold.lost is not None
+    }
+    requested = {visit.path for visit in runs[2].requests if visit.path in pages}
+    assert requested <= missing
     assert runs[2].report["total"]["stored"] == 0
 
 
 def test_videos_paid_links_and_searches_are_not_requested(runs: list[CrawlRun]) -> None:
-    asked = {visit.path for run in runs for visit in run.requests}
-    assert [path for path in asked if "/video/" in path or "vid=" in path or "click" in path or path.startswith("/search")] == []
+    requested = {visit.path for run in runs for visit in run.requests}
+    assert [path for path in requested if "/video/" in path or "vid=" in path or "click" in path or path.startswith("/search")] == []
 
 
 def test_pictures_are_requested_once_with_accepted_referer(photos: MadeUpPhotos, runs: list[CrawlRun]) -> None:
     """No picture is refused because of its Referer, and none is fetched twice."""
-    own = [visit for visit in runs[0].requests if "/pics/" in visit.path and "_s." not in visit.path and "_640." not in visit.path]
-    assert len(own) >= 1500
-    assert {visit.status for visit in own} <= {200, 206}
-    assert len({(visit.site, visit.path) for visit in own}) >= 0.99 * len(own)
-    for visit in own:
+    images = [visit for visit in runs[0].requests if "/pics/" in visit.path and "_s." not in visit.path and "_640." not in visit.path]
+    assert len(images) >= 1500
+    assert {visit.status for visit in images} <= {200, 206}
+    assert len({(visit.site, visit.path) for visit in images}) >= 0.99 * len(images)
+    for visit in images:
         referer = urlsplit(visit.headers["Referer"])
         assert f"{referer.scheme}://{referer.netloc}" in photos.addresses.values()

@@ -64,25 +64,25 @@ def read_pages(sources: Path) -> tuple[set[str], set[str]]:
     try:
         with store.galleries._read() as connection:
             over = set(connection.scalars(select(LINKS.c.id).where(LINKS.c.state == STORED)))
-            kept = {page_of(said).url for said in connection.scalars(select(GALLERY_PAGES.c.said))}
+            read_urls = {page_of(content).url for content in connection.scalars(select(GALLERY_PAGES.c.said))}
         stories = [article for article in store.all_articles() if article.id in over]
-        whole = {article.url for article in stories if (found := store.galleries.gallery(article.id)) and found.complete}
+        complete = {article.url for article in stories if (found := store.galleries.gallery(article.id)) and found.complete}
     finally:
         store.close()
-    return whole, kept
+    return complete, read_urls
 
 
-def plain(kept: list[StoredStory]) -> list[tuple[object, ...]]:
+def plain(stories: list[StoredStory]) -> list[tuple[object, ...]]:
     """Return what must be the same in any case: everything but the ids of stories."""
     return sorted(
-        (one.url, one.complete, one.title, tuple((picture.url, picture.caption or "") for picture in one.pictures)) for one in kept
+        (row.url, row.complete, row.title, tuple((picture.url, picture.caption or "") for picture in row.pictures)) for row in stories
     )
 
 
-def groups(kept: list[StoredStory]) -> set[frozenset[str]]:
+def groups(stories: list[StoredStory]) -> set[frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for one in kept:
-        found.setdefault(one.story, set()).add(one.url)
+    for story in stories:
+        found.setdefault(story.story, set()).add(story.url)
     return {frozenset(urls) for urls in found.values() if len(urls) > 1}
 
 
@@ -97,23 +97,23 @@ def test_repeatedly_killed_crawl_ends_with_same_stories(photos: MadeUpPhotos, un
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
-    known: list[tuple[int, set[str], set[str]]] = []  # requests so far, and the pages read by then
+    history: list[tuple[int, set[str], set[str]]] = []  # requests so far, and the pages read by then
     for moment in MOMENTS:
         crawl_and_kill(photos, moment, *WORDS, str(sources))
-        known.append((len(photos.requests), *read_pages(sources)))
+        history.append((len(photos.requests), *read_pages(sources)))
     half = stored(sources)
     assert len(half) < len(undisturbed), "the crawl must be killed midway"
     crawl(sources)
-    for asked, whole, kept_pages in known:
-        pages = [(visit.site, visit.path) for visit in photos.requests[asked:]]
+    for before, complete, kept_pages in history:
+        pages = [(visit.site, visit.path) for visit in photos.requests[before:]]
         places = {photos.url(*page): photos.world.by_path[page][1] for page in pages if page in photos.world.by_path}  # without the lists
-        again = {url for url, place in places.items() if url in whole or (url in kept_pages and place > 1)}
+        again = {url for url, place in places.items() if url in complete or (url in kept_pages and place > 1)}
         assert again == set(), "only first pages of unfinished stories are requested again"
-    assert known[-1][1], "there were complete stories"
-    assert any(kept_pages for _, _, kept_pages in known), "there were saved pages of incomplete stories"
-    kept = stored(sources)
-    assert plain(kept) == plain(undisturbed)
-    assert groups(kept) == groups(undisturbed)
+    assert history[-1][1], "there were complete stories"
+    assert any(kept_pages for _, _, kept_pages in history), "there were saved pages of incomplete stories"
+    stories = stored(sources)
+    assert plain(stories) == plain(undisturbed)
+    assert groups(stories) == groups(undisturbed)
 
 
 def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[StoredStory], tmp_path: Path) -> None:
@@ -121,17 +121,17 @@ def test_two_workers_store_every_story_once(photos: MadeUpPhotos, undisturbed: l
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
     workers = [Started(*WORDS, str(sources)) for _ in range(2)]
-    said = [worker.communicate(timeout=2 * SECONDS) for worker in workers]
-    for worker, (_, errors) in zip(workers, said, strict=True):
+    outputs = [worker.communicate(timeout=2 * SECONDS) for worker in workers]
+    for worker, (_, errors) in zip(workers, outputs, strict=True):
         assert worker.returncode == 0, errors[-3000:]
         assert "Traceback" not in errors, errors[-3000:]
-    rows = [row for output, _ in said for row in json.loads(output)["sources"]]
+    rows = [row for output, _ in outputs for row in json.loads(output)["sources"]]
     lists = {source: [row["list_pages"] for row in rows if row["source"] == source] for source in {row["source"] for row in rows}}
     assert all(sum(pages) > 0 for pages in lists.values()), lists
     assert sum(row["entries"] for row in rows) > 0
-    kept = stored(sources)
-    assert plain(kept) == plain(undisturbed)
-    assert groups(kept) == groups(undisturbed)
+    stories = stored(sources)
+    assert plain(stories) == plain(undisturbed)
+    assert groups(stories) == groups(undisturbed)
 
 
 @pytest.mark.browser

@@ -47,7 +47,6 @@ PATIENCE: Final = 300.0
 @dataclass
 class Site:
     port: int = 0
-    asked: set[str] = field(default_factory=set)
     long_asked: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, path: str) -> bytes | None:
@@ -66,11 +65,11 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    told = Site()
+    hostile = Site()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = told.answer(self.path)
+            body = hostile.answer(self.path)
             packed = gzip.compress(body or b"", 1)
             about = {"Content-Type": "text/html; charset=utf-8", "Content-Encoding": "gzip", "Content-Length": str(len(packed))}
             self.send_response(404 if body is None else 200)
@@ -83,9 +82,9 @@ def site() -> Iterator[Site]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    told.port = server.server_address[1]
+    hostile.port = server.server_address[1]
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield told
+    yield hostile
     server.shutdown()
     server.server_close()
 

@@ -43,7 +43,7 @@ def test_log_line_is_one_json_object(file: Path) -> None:
 
 
 def test_lone_surrogate_is_logged(file: Path) -> None:
-    handler = next(one for one in logging.getLogger().handlers if one.get_name() == logs.NAME)
+    handler = next(handler for handler in logging.getLogger().handlers if handler.get_name() == logs.NAME)
     handler.handle(logging.makeLogRecord({"name": log.name, "msg": "a\ud800b"}))  # not by the logger: what pytest captures must be UTF-8
     assert rows(file)[0]["text"] == "a\ud800b"
 
@@ -83,8 +83,8 @@ def test_log_files_are_rotated_and_deleted(tmp_path: Path, monkeypatch: pytest.M
         log.warning("line %d", number)
     logging.getLogger().removeHandler(handler)
     handler.close()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["portal.log", *(f"portal.log.{n}" for n in range(1, logs.OLD_FILES + 1))]
-    assert all(one.stat().st_size <= 1000 for one in tmp_path.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["portal.log", *(f"portal.log.{n}" for n in range(1, logs.OLD_FILES + 1))]
+    assert all(path.stat().st_size <= 1000 for path in tmp_path.iterdir())
     assert rows(path)[-1]["text"] == "line 199"
 
 

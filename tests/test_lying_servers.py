@@ -27,21 +27,21 @@ SLUGS = 200
 OTHER = "127.0.0.2"
 """The host with a Retry-After of ten years, which pauses the whole host."""
 
-Said = tuple[int, dict[str, str], bytes]
+Answer = tuple[int, dict[str, str], bytes]
 
 
 @dataclass
 class LyingServer:
-    """``asked``: every request, with whether it was conditional."""
+    """``requests``: every request, with whether it was conditional."""
 
-    asked: list[tuple[str, bool]] = field(default_factory=list)
+    requests: list[tuple[str, bool]] = field(default_factory=list)
     port: int = 0
     tags: Iterator[int] = field(default_factory=count)
 
     def times(self, path: str) -> int:
-        return sum(1 for asked, _ in self.asked if asked.partition("?")[0] == path)
+        return sum(1 for target, _ in self.requests if target.partition("?")[0] == path)
 
-    def answer(self, path: str, conditional: bool) -> Said:
+    def answer(self, path: str, conditional: bool) -> Answer:
         plain = path.partition("?")[0]
         if plain.startswith("/feed/"):
             return FEEDS[plain.removeprefix("/feed/")](self, conditional)
@@ -74,22 +74,22 @@ PLACES, PEOPLE, DEEDS, TIMES = (
 def article(path: str) -> bytes:
     """Return a page for any path, with a unique text."""
     name, chance = path.strip("/").replace("/", "-").partition(".")[0], random.Random(path)
-    told = [f"{chance.choice(TIMES)}{chance.choice(PLACES)}旁，{chance.choice(PEOPLE)}{chance.choice(DEEDS)}" for _ in range(18)]
-    lines = "".join(f"<p>{'，'.join(told[place : place + 3])}。</p>" for place in range(0, 18, 3))
+    clauses = [f"{chance.choice(TIMES)}{chance.choice(PLACES)}旁，{chance.choice(PEOPLE)}{chance.choice(DEEDS)}" for _ in range(18)]
+    lines = "".join(f"<p>{'，'.join(clauses[place : place + 3])}。</p>" for place in range(0, 18, 3))
     head = f"<html><head><meta charset=utf-8><title>{name}号消息</title></head>"
     return f"{head}<body><h1>{name}号消息</h1><div>{lines}</div></body></html>".encode()
 
 
 def rss(liar: LyingServer, *entries: tuple[str, str, str]) -> bytes:
     """Entries are path, guid and date as written."""
-    told = "".join(
+    items = "".join(
         f"<item><title>{path.strip('/').partition('.')[0]}号消息</title><link>http://127.0.0.1:{liar.port}{path}</link>{guid}{date}</item>"
         for path, guid, date in entries
     )
-    return f'<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>x</title>{told}</channel></rss>'.encode()
+    return f'<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>x</title>{items}</channel></rss>'.encode()
 
 
-def _etag(liar: LyingServer, conditional: bool) -> Said:
+def _etag(liar: LyingServer, conditional: bool) -> Answer:
     return (
         200,
         {"ETag": f'"{next(liar.tags)}"', "Last-Modified": "Thu, 01 Jan 2099 00:00:00 GMT"},
@@ -97,23 +97,23 @@ def _etag(liar: LyingServer, conditional: bool) -> Said:
     )
 
 
-def _body304(liar: LyingServer, conditional: bool) -> Said:
+def _body304(liar: LyingServer, conditional: bool) -> Answer:
     return (304 if conditional else 200), {"ETag": '"1"'}, rss(liar, ("/body304.html", "", ""))
 
 
-def _never(liar: LyingServer, conditional: bool) -> Said:
+def _never(liar: LyingServer, conditional: bool) -> Answer:
     return 304, {"ETag": '"1"'}, rss(liar, ("/never.html", "", ""))
 
 
-def _years(liar: LyingServer, conditional: bool) -> Said:
+def _years(liar: LyingServer, conditional: bool) -> Answer:
     return 503, {"Retry-After": str(10 * 365 * 86400)}, b""
 
 
-def _guid(liar: LyingServer, conditional: bool) -> Said:
+def _guid(liar: LyingServer, conditional: bool) -> Answer:
     return 200, {}, rss(liar, *((f"/guid{number}.html", "<guid>http://same.example/</guid>", "") for number in range(4)))
 
 
-def _dates(liar: LyingServer, conditional: bool) -> Said:
+def _dates(liar: LyingServer, conditional: bool) -> Answer:
     written = (
         "",
         "<pubDate>0001-01-01T00:00:00Z</pubDate>",
@@ -125,11 +125,11 @@ def _dates(liar: LyingServer, conditional: bool) -> Said:
     return 200, {}, rss(liar, *((f"/date{number}.html", "", date) for number, date in enumerate(written)))
 
 
-def _paths(liar: LyingServer, conditional: bool) -> Said:
+def _paths(liar: LyingServer, conditional: bool) -> Answer:
     return 200, {}, rss(liar, *((f"/story/77/bridge-{number}.html", "", "") for number in range(SLUGS)))
 
 
-def _slugs(liar: LyingServer, conditional: bool) -> Said:
+def _slugs(liar: LyingServer, conditional: bool) -> Answer:
     return (
         200,
         {},
@@ -137,20 +137,20 @@ def _slugs(liar: LyingServer, conditional: bool) -> Said:
     )
 
 
-def _nest(liar: LyingServer, conditional: bool) -> Said:
+def _nest(liar: LyingServer, conditional: bool) -> Answer:
     return 200, {}, rss(liar, ("/nest/a/b/", "", ""))
 
 
-def _odd(liar: LyingServer, conditional: bool) -> Said:
+def _odd(liar: LyingServer, conditional: bool) -> Answer:
     paths = ("/part.html", "/port.html", "/rot13.html", f"/long.html?id={'9' * 3000}", f"/longer.html?id={'9' * 9000}")
     return 200, {}, rss(liar, *((path, "", "") for path in paths))
 
 
-def _moved(liar: LyingServer, conditional: bool) -> Said:
+def _moved(liar: LyingServer, conditional: bool) -> Answer:
     return 301, {"Location": "/feed/guid"}, b""
 
 
-FEEDS: dict[str, Callable[[LyingServer, bool], Said]] = {
+FEEDS: dict[str, Callable[[LyingServer, bool], Answer]] = {
     "etag": _etag,
     "body304": _body304,
     "never": _never,
@@ -167,15 +167,15 @@ FEEDS: dict[str, Callable[[LyingServer, bool], Said]] = {
 
 @pytest.fixture(scope="module")
 def liar() -> Iterator[LyingServer]:
-    told = LyingServer()
+    lying = LyingServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.0"
 
         def do_GET(self) -> None:
             conditional = bool(self.headers.get("If-None-Match") or self.headers.get("If-Modified-Since"))
-            told.asked.append((self.path, conditional))
-            status, headers, body = told.answer(self.path, conditional)
+            lying.requests.append((self.path, conditional))
+            status, headers, body = lying.answer(self.path, conditional)
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -187,14 +187,14 @@ def liar() -> Iterator[LyingServer]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    told.port = server.server_address[1]
-    other = ThreadingHTTPServer((OTHER, told.port), Handler)
-    for one in (server, other):
-        threading.Thread(target=one.serve_forever, daemon=True).start()
-    yield told
-    for one in (server, other):
-        one.shutdown()
-        one.server_close()
+    lying.port = server.server_address[1]
+    other = ThreadingHTTPServer((OTHER, lying.port), Handler)
+    for each in (server, other):
+        threading.Thread(target=each.serve_forever, daemon=True).start()
+    yield lying
+    for each in (server, other):
+        each.shutdown()
+        each.server_close()
 
 
 @dataclass(frozen=True)
@@ -216,18 +216,18 @@ def crawled(liar: LyingServer, tmp_path_factory: pytest.TempPathFactory) -> Craw
     feeds = "".join(f'  - {{name: {name}, url: "http://{host}:{liar.port}/feed/{name}"}}\n' for name, host in hosts.items())
     polite = 'politeness: {delay: 0, per_domain: 8, allow_private: ["127.0.0.0/8"]}\n'
     sources.write_text(f"store: sqlite:///data/newsportal.db\n{polite}feeds:\n{feeds}", "utf-8")
-    began, rows, first = datetime.now(UTC), [], 0
+    start, rows, first = datetime.now(UTC), [], 0
     for _ in range(2):
         rows.append({row["source"].partition(":")[2]: row for row in crawl(sources)["sources"]})
-        first = first or len(liar.asked)
+        first = first or len(liar.requests)
     with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db")) as store:
         moved = next((visit.moved for visit in store.visits.of("feed:moved") if visit.moved), None)
         states = {state.source.partition(":")[2]: state for state in store.source_states()}
-        return Crawled((rows[0], rows[1]), first, tuple(store.all_articles()), states, moved, began)
+        return Crawled((rows[0], rows[1]), first, tuple(store.all_articles()), states, moved, start)
 
 
-def stored(crawled: Crawled, begins: str) -> list[StoredArticle]:
-    return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(begins)]
+def stored(crawled: Crawled, prefix: str) -> list[StoredArticle]:
+    return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(prefix)]
 
 
 def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: LyingServer) -> None:
@@ -239,7 +239,7 @@ def test_changing_etag_refetches_only_the_list(crawled: Crawled, liar: LyingServ
 def test_body_of_304_is_ignored(crawled: Crawled, liar: LyingServer) -> None:
     assert len(stored(crawled, "body304")) == 1
     assert (crawled.rows[1]["body304"]["not_modified"], crawled.rows[1]["body304"]["entries"]) == (1, 0)
-    assert [conditional for path, conditional in liar.asked if path == "/feed/body304"] == [False, True]
+    assert [conditional for path, conditional in liar.requests if path == "/feed/body304"] == [False, True]
 
 
 def test_unsolicited_304_is_a_failure(crawled: Crawled) -> None:
@@ -257,15 +257,15 @@ def test_retry_after_is_limited_to_a_day(crawled: Crawled, liar: LyingServer) ->
 
 
 def test_entries_with_same_guid_are_all_stored(crawled: Crawled) -> None:
-    kept = stored(crawled, "guid")
-    assert len(kept) == 4
-    assert len({article.story_id for article in kept}) == 4
+    articles = stored(crawled, "guid")
+    assert len(articles) == 4
+    assert len({article.story_id for article in articles}) == 4
 
 
 def test_invalid_dates_are_ignored(crawled: Crawled) -> None:
-    kept = stored(crawled, "date")
-    assert len(kept) == 6
-    assert all(article.published is None or NOW - timedelta(days=3) < article.published < NOW + timedelta(days=1) for article in kept)
+    articles = stored(crawled, "date")
+    assert len(articles) == 6
+    assert all(article.published is None or NOW - timedelta(days=3) < article.published < NOW + timedelta(days=1) for article in articles)
 
 
 def test_tracking_parameters_do_not_repeat_fetches(crawled: Crawled, liar: LyingServer) -> None:
@@ -275,22 +275,22 @@ def test_tracking_parameters_do_not_repeat_fetches(crawled: Crawled, liar: Lying
 
 
 def test_many_paths_of_article_are_one_story(crawled: Crawled, liar: LyingServer) -> None:
-    kept = [article for article in crawled.articles if "/story/77/" in article.url]
-    assert len({article.story_id for article in kept}) == 1
-    asked = [path for path, _ in liar.asked if path.startswith("/story/77/")]
-    assert len(asked) == len(set(asked)) <= SLUGS  # none by the second crawl
+    articles = [article for article in crawled.articles if "/story/77/" in article.url]
+    assert len({article.story_id for article in articles}) == 1
+    requested = [path for path, _ in liar.requests if path.startswith("/story/77/")]
+    assert len(requested) == len(set(requested)) <= SLUGS  # none by the second crawl
     assert crawled.rows[1]["paths"]["new"] == 0
 
 
 def test_endless_redirects_are_cut(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["nest"]["failed"] == {"redirects": 1}
-    assert sum(1 for path, _ in liar.asked[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
+    assert sum(1 for path, _ in liar.requests[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
 
 
 def test_unreadable_entries_have_reasons_and_others_are_stored(crawled: Crawled, liar: LyingServer) -> None:
     assert crawled.rows[0]["odd"]["failed"] == {"http-206": 1, "bad-address": 1, "egress-denied": 1}
     assert len(stored(crawled, "rot13")) == len(stored(crawled, "long.html")) == 1
-    assert sum(1 for path, _ in liar.asked[: crawled.first] if path == "/part.html") == 1
+    assert sum(1 for path, _ in liar.requests[: crawled.first] if path == "/part.html") == 1
 
 
 def test_permanent_redirect_of_feed_is_recorded(crawled: Crawled, liar: LyingServer) -> None:

@@ -103,10 +103,10 @@ def test_no_pattern_parses_messages() -> None:
     """No regular expression contains a piece of our messages."""
     assert not [path for path in sources() if path.parent.name == "portal" and path.stem.endswith(("_words", "reasons"))]
     prose = [re.sub(r"%\(\w+\)s", "\x00", sentence).split("\x00") for sentence in SENTENCES.values()]
-    pieces = {piece.strip() for parts in prose for piece in parts if len(piece.split()) >= 4}
+    pieces = {part.strip() for parts in prose for part in parts if len(part.split()) >= 4}
     patterns = [text for text in texts() if PATTERN.search(text)]
     assert len(patterns) > 100
-    assert not [text for text in patterns if any(piece in text for piece in pieces)]
+    assert not [text for text in patterns if any(part in text for part in pieces)]
 
 
 def test_messages_round_trip_as_json() -> None:

@@ -59,6 +59,6 @@ def test_mailbox_from_crawl_to_portal(sources: tuple[ImapServer, Path]) -> None:
             assert "mid:" not in page.text
             assert "高铁提速" in client.get("/feed.rss").text
             assert client.get(f"/api/v1/articles/{found['高铁提速'].id}").json()["url"] == "mid:1@b.example"
-    tried = run("source", "test", "早报", "--sources", str(file))
-    assert "公交改线" in tried.stdout
+    tested = run("source", "test", "早报", "--sources", str(file))
+    assert "公交改线" in tested.stdout
     assert not any(PASSWORD in path.read_bytes().decode("latin-1") for path in file.parent.rglob("*") if path.is_file())

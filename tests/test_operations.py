@@ -38,12 +38,12 @@ MADE = {"deploy/data", "deploy/data/backups", "deploy/.env"}
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
 def test_paths_in_recipes_exist(recipe: Path) -> None:
-    named = set(NAMED.findall(recipe.read_text("utf-8"))) - MADE
-    assert len(named) > 5
-    assert [name for name in sorted(named) if not list(ROOT.glob(name))] == []
+    paths = set(NAMED.findall(recipe.read_text("utf-8"))) - MADE
+    assert len(paths) > 5
+    assert [name for name in sorted(paths) if not list(ROOT.glob(name))] == []
     units = set(re.findall(r"newsportal-[\w@]+(?:\.service|\.timer)", recipe.read_text("utf-8")))
-    there = {re.sub(r"@\w*\.", "@.", name) for name in units}
-    assert there <= {unit.name for unit in UNITS}
+    installed = {re.sub(r"@\w*\.", "@.", name) for name in units}
+    assert installed <= {unit.name for unit in UNITS}
 
 
 def test_every_store_is_documented() -> None:
@@ -82,8 +82,8 @@ def check_command(words: list[str]) -> None:
     """Check that a command line ``COMMAND --option`` of newsportal is valid."""
     root: Any = typer.main.get_command(cli.app)
     assert words[0] in cli.COMMANDS
-    known = {text for one in root.get_command(None, words[0]).params for text in one.opts}
-    assert {word for word in words[1:] if word.startswith("--")} <= known
+    options = {text for parameter in root.get_command(None, words[0]).params for text in parameter.opts}
+    assert {word for word in words[1:] if word.startswith("--")} <= options
 
 
 @pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.suffix == ".service"], ids=lambda path: path.name)
@@ -100,14 +100,14 @@ def test_units_run_existing_commands_with_few_rights(unit: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_units_pass_systemd_verify(tmp_path: Path) -> None:
-    there = Path(sys.executable).parent
+    programs = Path(sys.executable).parent
     for unit in UNITS:
-        text = unit.read_text("utf-8").replace(PROGRAM, f"{there}/")
+        text = unit.read_text("utf-8").replace(PROGRAM, f"{programs}/")
         (tmp_path / unit.name.replace("@.", "@1.")).write_text(text, "utf-8")
     files = sorted(str(path) for path in tmp_path.iterdir())
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=600, check=False)
-    said = [line for line in done.stderr.splitlines() if "newsportal-" in line]
-    assert (done.returncode, said) == (0, []), done.stderr
+    warnings = [line for line in done.stderr.splitlines() if "newsportal-" in line]
+    assert (done.returncode, warnings) == (0, []), done.stderr
 
 
 def test_containers_run_existing_commands_and_publish_no_port() -> None:
@@ -122,8 +122,8 @@ def test_containers_run_existing_commands_and_publish_no_port() -> None:
     assert ports == ["127.0.0.1:8000:8000"]
     assert all(service["cap_drop"] == ["ALL"] for service in services.values())
     assert "requirepass" in str(services["redis"]["command"])
-    asked = set(re.findall(r"\$\{(\w+)", str(services)))
-    assert all(f"{name}=" in (ROOT / "docs" / "operations.md").read_text("utf-8") for name in asked)
+    variables = set(re.findall(r"\$\{(\w+)", str(services)))
+    assert all(f"{name}=" in (ROOT / "docs" / "operations.md").read_text("utf-8") for name in variables)
 
 
 def test_image_copies_existing_files() -> None:
@@ -139,11 +139,11 @@ def test_image_copies_existing_files() -> None:
 def test_scrapyd_options_exist() -> None:
     from scrapyd.config import Config
 
-    known, ours = Config(values={}), configparser.ConfigParser()
-    known.cp.read(Path(sys.modules["scrapyd"].__file__ or "").parent / "default_scrapyd.conf")
+    theirs, ours = Config(values={}), configparser.ConfigParser()
+    theirs.cp.read(Path(sys.modules["scrapyd"].__file__ or "").parent / "default_scrapyd.conf")
     ours.read(DEPLOY / "scrapyd.conf", "utf-8")
     assert ours.sections() == ["scrapyd"]
-    assert set(ours["scrapyd"]) <= set(known.cp["scrapyd"])
+    assert set(ours["scrapyd"]) <= set(theirs.cp["scrapyd"])
     assert ours["scrapyd"]["bind_address"] == "127.0.0.1"
 
 

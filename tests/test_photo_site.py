@@ -27,14 +27,14 @@ def test_layouts_reposts_and_similar_stories(photos: MadeUpPhotos) -> None:
     from madeup.photos.measure import StoredStory, folded
 
     gold = photos.gold(*SITES)
-    assert len(gold) == len({told.url for told in gold}) >= 280
-    assert min(Counter(told.site for told in gold).values()) >= 12
-    assert len({SITES[told.site].layout for told in gold}) == 11
-    _, right = folded([StoredStory(told.url, True, (), "") for told in gold], gold)
+    assert len(gold) == len({story.url for story in gold}) >= 280
+    assert min(Counter(story.site for story in gold).values()) >= 12
+    assert len({SITES[story.site].layout for story in gold}) == 11
+    _, right = folded([StoredStory(story.url, True, (), "") for story in gold], gold)
     assert len(right) >= 100
     assert len(alike(photos.world, STATIC)) >= 100
-    assert sum(told.late is not None for told in gold) >= 20
-    assert sum(told.lost is not None for told in gold) >= 4
+    assert sum(story.late is not None for story in gold) >= 20
+    assert sum(story.lost is not None for story in gold) >= 4
 
 
 def test_seed_determines_world(photos: MadeUpPhotos) -> None:
@@ -100,7 +100,7 @@ def test_requests_beyond_last_page(photos: MadeUpPhotos) -> None:
     from madeup.client import get
 
     def beyond(site: str, even: bool = True) -> tuple[int, str]:
-        edition = next(one for one in photos.world.of(site) if (one.number % 2 == 0) == even and len(one.paths) > 2)
+        edition = next(edition for edition in photos.world.of(site) if (edition.number % 2 == 0) == even and len(edition.paths) > 2)
         marks = {"jiangan": f"_{len(edition.paths) + 1}.html", "songling": f"{'abcdefghijklmn'[len(edition.paths)]}.html"}
         path = edition.path.replace(".html", marks[site]) if site in marks else edition.path + f"&page={len(edition.paths) + 1}"
         status, headers, body = get(photos.url(site, path))

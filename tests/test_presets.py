@@ -52,17 +52,17 @@ def test_existing_file_is_kept_and_unknown_preset_corrected(tmp_path: Path) -> N
 def crawled(folder: Path, preset: str, made_up_sources: Path, **changed: list[Any]) -> tuple[Path, dict[str, Any]]:
     """Write the preset's settings with the made-up Web's sources of its kinds; return the file and the report of its first crawl."""
     path, yaml = folder / "sources.yaml", YAML(typ="safe", pure=True)
-    given = yaml.load(made_up_sources.read_text("utf-8"))
+    made_up = yaml.load(made_up_sources.read_text("utf-8"))
     assert init(str(path), "--preset", preset).exit_code == 0
-    chosen = yaml.load(path.read_text("utf-8"))
-    settings = {key: value for key, value in chosen.items() if key not in KINDS} | {"store": "sqlite:///data/newsportal.db"}
-    settings["politeness"] = settings.get("politeness", {}) | given["politeness"]
+    preset_settings = yaml.load(path.read_text("utf-8"))
+    settings = {key: value for key, value in preset_settings.items() if key not in KINDS} | {"store": "sqlite:///data/newsportal.db"}
+    settings["politeness"] = settings.get("politeness", {}) | made_up["politeness"]
     with path.open("w", encoding="utf-8") as file:
-        yaml.dump(settings | {kind: given[kind] for kind in KINDS if kind in chosen} | changed, file)
-    return path, again(path)
+        yaml.dump(settings | {kind: made_up[kind] for kind in KINDS if kind in preset_settings} | changed, file)
+    return path, crawl_again(path)
 
 
-def again(path: Path) -> dict[str, Any]:
+def crawl_again(path: Path) -> dict[str, Any]:
     report = crawl(path)
     for row in report["sources"]:
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
@@ -106,12 +106,12 @@ def test_metasearch_portal_crawls(web: Any, made_up_sources: Path, tmp_path: Pat
         assert sum(row[column] for row in topics) == first["total"][column], f"{column}: every result was found for a topic"
     with opened(path) as store:
         assert b"127.0.0." in store.site_lines("extractor:summary_anchor")[""], "blocks are saved for the next crawl"
-    asked = len(web.requests)
-    second = again(path)
+    before = len(web.requests)
+    second = crawl_again(path)
     notes = [note for row in second["sources"] for note in row["notes"] if note["code"] == "note.known-titles"]
     number = sum(note["params"]["number"] for note in notes)
     assert 0 < number <= second["total"]["known"]
-    assert len(web.requests) - asked < second["total"]["entries"], "links with known titles are not requested"
+    assert len(web.requests) - before < second["total"]["entries"], "links with known titles are not requested"
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_region_crawler_crawls(made_up_sources: Path, tmp_path: Path) -> None:
     assert first["total"]["stored"] > 20
     assert 0 < first["total"]["failed"]["waits-for-sibling"] < first["total"]["parsed"]
     assert reasons(path) <= {"feature-string"}
-    second = again(path)
+    second = crawl_again(path)
     assert second["total"]["parsed"] > 0, "waiting pages have siblings now"
     assert second["total"]["failed"].get("waits-for-sibling", 0) < first["total"]["failed"]["waits-for-sibling"]
 
@@ -151,8 +151,8 @@ def test_table_statistics_crawls(made_up_sources: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_news_system_crawls(made_up_sources: Path, tmp_path: Path) -> None:
     web = lists(made_up_sources)
-    chosen = {"topics": web["topics"][:1], "engines": web["engines"], "feeds": web["feeds"][:3], "regions": web["regions"][:1]}
-    path, report = crawled(tmp_path, "news-system", made_up_sources, **chosen)
+    kinds = {"topics": web["topics"][:1], "engines": web["engines"], "feeds": web["feeds"][:3], "regions": web["regions"][:1]}
+    path, report = crawled(tmp_path, "news-system", made_up_sources, **kinds)
     assert {row["source"].partition(":")[0] for row in report["sources"]} == {"engine", "feed", "region"}
     assert report["total"]["stored"] > 20
     assert report["total"]["left"] == 0

@@ -48,10 +48,10 @@ def spider(tmp_path: Path) -> Any:
     crawler = Crawler(MetasearchSpider, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)
-    made = MetasearchSpider()
-    made._set_crawler(crawler)
-    yield made
-    made.tracker.store.close()
+    metasearch = MetasearchSpider()
+    metasearch._set_crawler(crawler)
+    yield metasearch
+    metasearch.tracker.store.close()
 
 
 def queries_of(spider: Any, state: SourceState) -> list[tuple[str, int]]:
@@ -70,9 +70,9 @@ def rest_after_captcha(spider: Any, state: SourceState) -> timedelta:
 
     async def visit() -> None:
         source = next(iter(spider.sources()))
-        (request, *_) = [one async for one in spider.visit(source, state)]
+        (request, *_) = [request async for request in spider.visit(source, state)]
         response = HtmlResponse(request.url, body=CAPTCHA.encode(), request=request)
-        assert [one async for one in request.callback(response, **request.cb_kwargs)] == []
+        assert [result async for result in request.callback(response, **request.cb_kwargs)] == []
 
     asyncio.run(visit())
     until = spider.tracker.store.source_state(KEY).rest_until
@@ -102,9 +102,9 @@ def test_queries_rotate(spider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_robots_setting_of_engine_does_not_apply_to_articles(spider: Any) -> None:
     (source,) = spider.sources()
-    own = replace(source, robots_on_results=False)
-    spider._searches, topic = (own,), own.topics[0]
-    assert spider.result_page(own, topic, "古镇", 0, 1).meta["obey_robots"] is False
+    polite = replace(source, robots_on_results=False)
+    spider._searches, topic = (polite,), polite.topics[0]
+    assert spider.result_page(polite, topic, "古镇", 0, 1).meta["obey_robots"] is False
     assert spider.article(Link("https://a.example/1.html", KEY)).meta["obey_robots"] is True
 
 
@@ -112,11 +112,11 @@ def test_report_lists_affected_topics(spider: Any) -> None:
     rest_after_captcha(spider, SourceState(KEY, last_success=NOW))
     (row,) = spider.tracker.report()
     (note,) = row.notes
-    told = dict(note.params)
-    assert (note.code, told["topics"]) == ("note.topics-lost", "旅游, 航天")
-    why = dict(told["why"].params)
-    assert (why["engine"], why["since"]) == ("bing_news", NOW)
-    assert why["again"] > utcnow() + timedelta(hours=1)
+    params = dict(note.params)
+    assert (note.code, params["topics"]) == ("note.topics-lost", "旅游, 航天")
+    details = dict(params["why"].params)
+    assert (details["engine"], details["since"]) == ("bing_news", NOW)
+    assert details["again"] > utcnow() + timedelta(hours=1)
 
 
 def test_responding_engine_has_no_refusal() -> None:
@@ -146,7 +146,7 @@ def test_searxng_json_is_parsed() -> None:
         "什么",
     ]
     found = read(load("bing_web"), page_of(json.dumps({"query": "古镇", "results": rows})), NOW)
-    assert [(one.title, one.link, one.summary, one.published is not None) for one in found.results] == [
+    assert [(result.title, result.link, result.summary, result.published is not None) for result in found.results] == [
         ("海岛航线恢复", "https://a.example/1.html", "停了两周的航线…", True),
         ("古镇夜游", "https://b.example/2.html", None, False),
     ]
@@ -154,10 +154,10 @@ def test_searxng_json_is_parsed() -> None:
     assert read(load("bing_web"), page_of('{"results": []}'), NOW).results == ()
 
 
-@pytest.mark.parametrize(("why", "reason"), [("CAPTCHA", "captcha"), ("Suspended: too many requests", "quota")])
-def test_searxng_without_responsive_engines_is_blocked(why: str, reason: str) -> None:
+@pytest.mark.parametrize(("error", "reason"), [("CAPTCHA", "captcha"), ("Suspended: too many requests", "quota")])
+def test_searxng_without_responsive_engines_is_blocked(error: str, reason: str) -> None:
     with pytest.raises(EngineBlocked) as refusal:
-        read(load("bing_web"), page_of(json.dumps({"results": [], "unresponsive_engines": [["google", why]]})), NOW)
+        read(load("bing_web"), page_of(json.dumps({"results": [], "unresponsive_engines": [["google", error]]})), NOW)
     assert refusal.value.reason == reason
 
 
@@ -178,7 +178,7 @@ def serving(answer: Callable[[str, str, Any], Response]) -> Iterator[int]:
 @pytest.mark.slow
 def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
     web.reset()
-    articles = [one for one in web.manifest()["articles"] if one["site"] == "kunzhou" and one["expect"] == "store"][:6]
+    articles = [article for article in web.manifest()["articles"] if article["site"] == "kunzhou" and article["expect"] == "store"][:6]
     pages: list[str] = []
 
     def answer(method: str, target: str, headers: Any) -> Response:
@@ -186,7 +186,7 @@ def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
             return Response(content_type="text/plain", body=b"User-agent: *\nDisallow: /*?*q=*\n")
         words = parse_qs(urlsplit(target).query)
         pages.extend(words["pageno"])
-        rows = [{"url": one["url"], "title": one["title"]} for one in articles] if words["pageno"] == ["1"] else []
+        rows = [{"url": article["url"], "title": article["title"]} for article in articles] if words["pageno"] == ["1"] else []
         return Response(content_type="application/json", body=json.dumps({"results": rows}).encode())
 
     file = tmp_path / "sources.yaml"
@@ -205,7 +205,7 @@ def test_own_searxng_instance_as_engine(web: Any, tmp_path: Path) -> None:
 def test_article_has_every_topic_whose_search_lists_it(web: Any, tmp_path: Path) -> None:
     """The topic whose query is answered first stores it; the next visit adds the others."""
     web.reset()
-    article = next(one for one in web.manifest()["articles"] if one["site"] == "kunzhou" and one["expect"] == "store")
+    article = next(article for article in web.manifest()["articles"] if article["site"] == "kunzhou" and article["expect"] == "store")
 
     def answer(method: str, target: str, headers: Any) -> Response:
         if urlsplit(target).path != "/search":
@@ -225,7 +225,7 @@ def test_article_has_every_topic_whose_search_lists_it(web: Any, tmp_path: Path)
         crawl(file, "metasearch")
     store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db", create=False)
     try:
-        assert [set(one.topics) for one in store.all_articles()] == [{"甲", "乙"}]
+        assert [set(article.topics) for article in store.all_articles()] == [{"甲", "乙"}]
     finally:
         store.close()
 

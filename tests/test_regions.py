@@ -16,15 +16,15 @@ MOST_REQUESTS = 2.0  # per article found
 
 
 def gold_of(web: Any, site: str) -> list[str]:
-    return [one["url"] for one in web.manifest()["articles"] if one["site"] == site and one["expect"] == "store"]
+    return [article["url"] for article in web.manifest()["articles"] if article["site"] == site and article["expect"] == "store"]
 
 
 def test_hub_pages_lead_to_articles_missing_on_front_page(web: Any, tmp_path: Path) -> None:
     web.reset()
     gold = gold_of(web, "kunzhou")
-    alone = visit(tmp_path / "seeds", web.url("kunzhou", ""), gold, lambda: len(web.requests), depth=0)
+    seeds_only = visit(tmp_path / "seeds", web.url("kunzhou", ""), gold, lambda: len(web.requests), depth=0)
     found = visit(tmp_path / "hubs", web.url("kunzhou", ""), gold, lambda: len(web.requests))
-    assert (len(gold), alone.found, alone.state.hubs) == (26, 12, {})
+    assert (len(gold), seeds_only.found, seeds_only.state.hubs) == (26, 12, {})
     assert found.found >= 25
     assert found.requests <= MOST_REQUESTS * found.found
     (row,) = found.report["sources"]
@@ -34,20 +34,20 @@ def test_hub_pages_lead_to_articles_missing_on_front_page(web: Any, tmp_path: Pa
 
 @pytest.mark.parametrize("shape", ["tree", "numbers", "journal"])
 def test_other_site_structures_are_covered_within_bounds(shape: str, tmp_path: Path) -> None:
-    made = shapes(NOW)[shape]
-    with served(made) as address:
-        gold = [address + path for path in made.articles]
-        first = visit(tmp_path, address, gold, made.asked.total)
-        again = visit(tmp_path, address, gold, made.asked.total)
+    site = shapes(NOW)[shape]
+    with served(site) as address:
+        gold = [address + path for path in site.articles]
+        first = visit(tmp_path, address, gold, site.requests.total)
+        again = visit(tmp_path, address, gold, site.requests.total)
     assert first.share >= 0.97
     assert first.requests <= MOST_REQUESTS * first.found
     assert (again.lists, again.found) == (1, first.found)  # only the front page: no hub page is due so soon
 
 
 def test_hub_pages_per_visit_are_limited(tmp_path: Path) -> None:
-    made = shapes(NOW)["tree"]
-    with served(made) as address:
-        found = visit(tmp_path, address, [address + path for path in made.articles], made.asked.total, hubs=3)
+    site = shapes(NOW)["tree"]
+    with served(site) as address:
+        found = visit(tmp_path, address, [address + path for path in site.articles], site.requests.total, hubs=3)
     assert found.lists == 4
     assert sum(page.asked > 0 for page in found.state.hubs.values()) == 3
 

@@ -38,15 +38,15 @@ def files_of(package: str) -> set[str]:
 
 @pytest.mark.slow
 def test_archives_contain_all_package_files(built: tuple[Path, Path, Path]) -> None:
-    wanted = files_of("newsportal") | files_of("newsportal_lab")
+    expected = files_of("newsportal") | files_of("newsportal_lab")
     with zipfile.ZipFile(built[1]) as wheel:
         in_wheel = set(wheel.namelist())
     with tarfile.open(built[0]) as archive:
         in_archive = {name.partition("/")[2] for name in archive.getnames()}
-    assert wanted - in_wheel == set()
+    assert expected - in_wheel == set()
     assert {name.partition("/")[0] for name in in_wheel} == {"newsportal", "newsportal_lab", f"newsportal-{__version__}.dist-info"}
-    beside = {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "sources.yaml", "scrapy.cfg", "docs/operations.md"}
-    assert (wanted | beside | {"requirements/run.txt", "deploy/newsportal-up.service"}) - in_archive == set()
+    other_files = {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "sources.yaml", "scrapy.cfg", "docs/operations.md"}
+    assert (expected | other_files | {"requirements/run.txt", "deploy/newsportal-up.service"}) - in_archive == set()
 
 
 @pytest.mark.slow
@@ -80,18 +80,18 @@ def test_sbom_of_release_matches_locked_requirements(built: tuple[Path, Path, Pa
 def test_sbom_lists_locked_packages_and_dependencies() -> None:
     locked = (ROOT / "requirements" / "run.txt").read_text("utf-8")
     found = SCRIPT["sbom"](locked, __version__)
-    wanted = [tuple(pair) for pair in re.findall(r"^([^\s#=]+)==([^\s;\\]+)", locked, re.MULTILINE)]
-    assert [(one["name"], one["version"]) for one in found["components"]] == wanted
-    assert len(wanted) > 80
-    references = [one["bom-ref"] for one in found["components"]]
+    expected = [tuple(pair) for pair in re.findall(r"^([^\s#=]+)==([^\s;\\]+)", locked, re.MULTILINE)]
+    assert [(component["name"], component["version"]) for component in found["components"]] == expected
+    assert len(expected) > 80
+    references = [component["bom-ref"] for component in found["components"]]
     assert len(set(references)) == len(references)
-    edges = {one["ref"]: one["dependsOn"] for one in found["dependencies"]}
+    edges = {dependency["ref"]: dependency["dependsOn"] for dependency in found["dependencies"]}
     assert set(edges) == {found["metadata"]["component"]["bom-ref"], *references}
     needed = {reference for needs in edges.values() for reference in needs}
     assert needed == set(references), "every package is required by another"
-    scrapy = next(one for one in references if one.startswith("pkg:pypi/scrapy@"))
+    scrapy = next(reference for reference in references if reference.startswith("pkg:pypi/scrapy@"))
     assert scrapy in edges[f"pkg:pypi/newsportal@{__version__}"]
-    assert any(one.startswith("pkg:pypi/twisted@") for one in edges[scrapy])
+    assert any(reference.startswith("pkg:pypi/twisted@") for reference in edges[scrapy])
 
 
 def test_version_is_consistent_and_in_changelog() -> None:

@@ -25,8 +25,8 @@ def functions(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[:40] for row in ROWS])
 def test_case_lists_existing_tests(row: str) -> None:
-    case, _, named = row.partition(": `")
-    tests = NAMED.findall(f"`{named}")
+    case, _, names = row.partition(": `")
+    tests = NAMED.findall(f"`{names}")
     assert tests, case
     for file, name in tests:
         path = TESTS.parent / file if file.startswith("tests/") else TESTS / "net" / file

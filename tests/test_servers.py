@@ -36,10 +36,10 @@ def wait_until(reached: Callable[[], Any]) -> None:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder for the servers of a test, removed afterwards. Their user may not access the folders of pytest."""
-    made = machine.scratch("test")
-    yield made
-    run_script("stop", "--folder", str(made))
-    shutil.rmtree(made)
+    scratch = machine.scratch("test")
+    yield scratch
+    run_script("stop", "--folder", str(scratch))
+    shutil.rmtree(scratch)
 
 
 @pytest.mark.slow
@@ -48,38 +48,38 @@ class TestLife:
     def started(self, folder: Path) -> dict[str, Any]:
         done = run_script("start", "redis", "--json", "--folder", str(folder))
         assert (done.returncode, done.stderr) == (0, "")
-        told: dict[str, Any] = json.loads(done.stdout)["redis"]
-        assert redis.answers(told["port"])
-        return told
+        server: dict[str, Any] = json.loads(done.stdout)["redis"]
+        assert redis.answers(server["port"])
+        return server
 
     def test_start_status_and_stop(self, folder: Path) -> None:
-        told = self.started(folder)
-        assert self.started(folder) == told, "it is already running"
+        server = self.started(folder)
+        assert self.started(folder) == server, "it is already running"
         assert json.loads(run_script("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "running"
-        assert run_script("env", "redis", "--folder", str(folder)).stdout == f"export NEWSPORTAL_REDIS={told['uri']}\n"
+        assert run_script("env", "redis", "--folder", str(folder)).stdout == f"export NEWSPORTAL_REDIS={server['uri']}\n"
         assert run_script("stop", "redis", "--folder", str(folder)).stdout == "redis: stopped\n"
-        assert not there(told["pid"])
-        assert not there(told["keeper"])
+        assert not there(server["pid"])
+        assert not there(server["keeper"])
         assert json.loads(run_script("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "installed"
 
     def test_server_ends_with_its_keeper(self, folder: Path) -> None:
-        told = self.started(folder)
-        os.kill(told["keeper"], signal.SIGKILL)
-        wait_until(lambda: not there(told["pid"]))
+        server = self.started(folder)
+        os.kill(server["keeper"], signal.SIGKILL)
+        wait_until(lambda: not there(server["pid"]))
         again = self.started(folder)
-        assert again["keeper"] != told["keeper"]
+        assert again["keeper"] != server["keeper"]
 
     def test_foreground_server_ends_with_parent(self, folder: Path) -> None:
         words = [sys.executable, str(SCRIPT), "start", "redis", "--foreground", "--folder", str(folder)]
         code = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(600)"
         parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
         wait_until(lambda: (folder / "redis.json").exists())
-        told = json.loads((folder / "redis.json").read_text())
+        server = json.loads((folder / "redis.json").read_text())
         time.sleep(1.0)  # seconds, until the keeper watches
         parent.kill()
         parent.wait()
-        wait_until(lambda: not there(told["pid"]))
-        wait_until(lambda: not there(told["keeper"]))
+        wait_until(lambda: not there(server["pid"]))
+        wait_until(lambda: not there(server["keeper"]))
 
     def test_killed_run_leaves_no_server(self, tmp_path: Path) -> None:
         code = (
@@ -88,8 +88,8 @@ class TestLife:
             f"with servers_of(Path({str(tmp_path)!r})) as servers:\n    print(servers.url('redis'), flush=True); time.sleep(600)"
         )
         runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-        told = {run.stdout.readline() for run in runs if run.stdout is not None}
-        assert len(told) == 1, "two processes of a run share one server"
+        addresses = {run.stdout.readline() for run in runs if run.stdout is not None}
+        assert len(addresses) == 1, "two processes of a run share one server"
         state = json.loads((tmp_path / "servers" / "redis.json").read_text())
         runs[0].kill()
         runs[0].communicate()
@@ -106,14 +106,14 @@ class TestLife:
 def test_server_restarts_at_same_address(name: str) -> None:
     """Elasticsearch starts slowly; ``search/test_elastic.py`` tests the same for it."""
     with own_server(name) as server:
-        where = server.url("somewhere")
+        address = server.url("somewhere")
         assert server.kind.answers(server.port)
         server.kill()
         with pytest.raises(OSError):
             server.kind.answers(server.port)
         server.start()
         assert server.kind.answers(server.port)
-        assert server.url("somewhere") == where
+        assert server.url("somewhere") == address
         folder = server.place.folder
     assert not folder.exists()
 
@@ -127,14 +127,14 @@ def test_failed_start_is_reported_with_log(servers: Any) -> None:
 
 
 def test_leftovers_of_killed_runs_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
+    ended = subprocess.Popen(["true"])
+    ended.wait()
     monkeypatch.setattr(machine, "MEMORY", tmp_path)
     monkeypatch.setattr(machine, "MEMORY_ROOM", 0)
-    for owner in (gone.pid, os.getpid()):
+    for owner in (ended.pid, os.getpid()):
         (tmp_path / f"newsportal-redis-{owner}-x").mkdir()
-    made = machine.scratch("redis")
-    assert {path.name for path in tmp_path.iterdir()} == {made.name, f"newsportal-redis-{os.getpid()}-x"}
+    created = machine.scratch("redis")
+    assert {path.name for path in tmp_path.iterdir()} == {created.name, f"newsportal-redis-{os.getpid()}-x"}
 
 
 class TestMissing:

@@ -52,9 +52,9 @@ def test_different_stories_share_no_text_passages(gold: dict[str, Any]) -> None:
         return {text[start : start + 8] for start in range(len(text) - 7)}
 
     first = {article["story"]: shingles(article["text"]) for article in gold["articles"]}
-    for (one, some), (other, more) in combinations(first.items(), 2):
+    for (this, some), (other, more) in combinations(first.items(), 2):
         shared = len(some & more) / min(len(some), len(more))
-        assert shared < 0.1, f"{one} and {other} share {shared:.0%}"
+        assert shared < 0.1, f"{this} and {other} share {shared:.0%}"
 
 
 def test_reposts_keep_title_and_rewrites_do_not(gold: dict[str, Any]) -> None:
@@ -104,21 +104,21 @@ def test_articles_show_gold_text(gold: dict[str, Any], pages: dict[str, list[Ans
     for article in gold["articles"]:
         answers = pages[article["url"]]
         assert {status for status, _, _ in answers} == {200}, article["url"]
-        shown = visible("".join(body.decode(article["encoding"]) for _, _, body in answers))
+        text = visible("".join(body.decode(article["encoding"]) for _, _, body in answers))
         place = 0
         for line in article["text"].splitlines():
-            place = shown.find(squeezed(line), place)
+            place = text.find(squeezed(line), place)
             assert place >= 0, f"{article['url']}: {line}"
-        assert squeezed(article["origin"]) in shown
-        assert squeezed(article["author"] or "") in shown
+        assert squeezed(article["origin"]) in text
+        assert squeezed(article["author"] or "") in text
 
 
 def test_articles_show_title_and_date(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
     for article in gold["articles"]:
         _, _, body = pages[article["url"]][0]
-        shown = re.sub("[\u200b\u202e\u00ad\ufeff\x00]", "", visible(body.decode(article["encoding"])))
-        assert shown.count(squeezed(article["title"])) >= 2, "in title and heading"
-        assert squeezed(SITES[article["site"]].date(datetime.fromisoformat(article["published"]))) in shown
+        text = re.sub("[\u200b\u202e\u00ad\ufeff\x00]", "", visible(body.decode(article["encoding"])))
+        assert text.count(squeezed(article["title"])) >= 2, "in title and heading"
+        assert squeezed(SITES[article["site"]].date(datetime.fromisoformat(article["published"]))) in text
 
 
 def test_multi_page_article_repeats_nothing_and_links_all(gold: dict[str, Any], pages: dict[str, list[Answer]]) -> None:
@@ -179,8 +179,8 @@ def test_links_of_lists_are_in_manifest(gold: dict[str, Any]) -> None:
 
 def test_lists_cover_every_article(gold: dict[str, Any]) -> None:
     for kind in ("rolling", "channel"):
-        listed = {url for hub in gold["hubs"] if hub["kind"] == kind for url in hub["articles"]}
-        assert listed == {article["url"] for article in gold["articles"]}
+        urls = {url for hub in gold["hubs"] if hub["kind"] == kind for url in hub["articles"]}
+        assert urls == {article["url"] for article in gold["articles"]}
     assert any(len(hub["pages"]) == 4 for hub in gold["hubs"])
 
 

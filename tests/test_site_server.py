@@ -58,10 +58,10 @@ def test_same_seed_and_time_give_same_bytes() -> None:
 
 
 def test_other_seed_changes_times_and_urls_but_not_stories() -> None:
-    one, other = World(NOW, 7, ADDRESSES), World(NOW, 8, ADDRESSES)
-    assert {(copy.site, copy.title, copy.text) for copy in one.copies} == {(copy.site, copy.title, copy.text) for copy in other.copies}
-    assert {copy.published for copy in one.copies} != {copy.published for copy in other.copies}
-    assert not {copy.number for copy in one.copies} & {copy.number for copy in other.copies if copy.story == "tram"}
+    world, other = World(NOW, 7, ADDRESSES), World(NOW, 8, ADDRESSES)
+    assert {(copy.site, copy.title, copy.text) for copy in world.copies} == {(copy.site, copy.title, copy.text) for copy in other.copies}
+    assert {copy.published for copy in world.copies} != {copy.published for copy in other.copies}
+    assert not {copy.number for copy in world.copies} & {copy.number for copy in other.copies if copy.story == "tram"}
 
 
 def test_articles_have_distinct_urls() -> None:
@@ -131,8 +131,8 @@ def test_server_stops_during_endless_response() -> None:
 
 def test_port_in_use_leaves_no_open_server() -> None:
     with MadeUpWeb(NOW) as web:
-        taken = urlsplit(web.url("nanwan")).port or 0
-        other = MadeUpWeb(NOW, port_base=taken)
+        port = urlsplit(web.url("nanwan")).port or 0
+        other = MadeUpWeb(NOW, port_base=port)
         with pytest.raises(OSError):
             other.start()
         assert not other._servers

@@ -67,11 +67,11 @@ def test_flaky_page_fails_once(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
 
 def test_circular_pager_never_ends(web: MadeUpWeb, gold: dict[str, Any]) -> None:
     article = next(article for article in gold["articles"] if article["story"] == "maze-circle")
-    url, seen = article["url"], []
+    url, positions = article["url"], []
     for _ in range(6):
-        seen.append(article["pages"].index(url))
+        positions.append(article["pages"].index(url))
         url = urljoin(url, re.findall(r'<a href="([^"]+)">下一页</a>', get(url)[2].decode())[0])
-    assert seen == [0, 1, 2, 1, 2, 1]
+    assert positions == [0, 1, 2, 1, 2, 1]
 
 
 def test_article_responds_at_many_urls(web: MadeUpWeb, gold: dict[str, Any]) -> None:

@@ -28,19 +28,19 @@ class Site:
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes | int] = {}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.conditional: list[str] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:  # name required by http.server
-                site.asked.append(self.path)
+                site.requests.append(self.path)
                 body = site.pages.get(self.path, 404)
                 tag = f'"{hash(body)}"'
-                known = self.headers.get("If-None-Match")
-                if known:
+                etag = self.headers.get("If-None-Match")
+                if etag:
                     site.conditional.append(self.path)
-                status = body if isinstance(body, int) else 304 if known == tag else 200
+                status = body if isinstance(body, int) else 304 if etag == tag else 200
                 content = body if isinstance(body, bytes) and status == 200 else b""
                 self.send_response(status)
                 self.send_header("Content-Type", "text/html; charset=utf-8" if "/a/" in self.path else "application/octet-stream")
@@ -79,9 +79,9 @@ def index(*entries: str) -> bytes:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    made = Site()
-    yield made
-    made.close()
+    served = Site()
+    yield served
+    served.close()
 
 
 def crawl(tmp_path: Path, site: Site, path: str, more: str = "") -> dict[str, Any]:
@@ -107,21 +107,21 @@ def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, 
         f"{site.at}/index.xml", f"{site.at}/one.xml.gz", f"{site.at}/two.xml", "https://elsewhere.example/x.xml"
     )
     young, old = NOW - timedelta(days=1), NOW - timedelta(days=30)
-    one = urlset((site.article(1), young), (site.article(2), young - timedelta(hours=1)), (site.article(3), old))
-    site.pages["/one.xml.gz"] = gzip.compress(one)
+    sitemap = urlset((site.article(1), young), (site.article(2), young - timedelta(hours=1)), (site.article(3), old))
+    site.pages["/one.xml.gz"] = gzip.compress(sitemap)
     site.pages["/two.xml"] = f"{site.article(4)}\nhttps://elsewhere.example/a/700009.html\n{site.at}/about/\n".encode()
     first = crawl(tmp_path, site, "/robots.txt")
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 4)}
-    assert site.asked.count("/index.xml") == 1, "an index that lists itself"
-    told = " ".join(note["text"] for note in first["notes"])
+    assert site.requests.count("/index.xml") == 1, "an index that lists itself"
+    notes = " ".join(note["text"] for note in first["notes"])
     for words in ("1 entries are older", "2 addresses of other sites", "1 addresses do not look like articles"):
-        assert words in told
+        assert words in notes
 
-    site.asked.clear()
+    site.requests.clear()
     site.pages["/two.xml"] = f"{site.article(4)}\n{site.article(5)}\n".encode()
     crawl(tmp_path, site, "/robots.txt")
     assert "第5条渡轮消息从港口传来" in titles(tmp_path)
-    assert [path for path in site.asked if path.startswith("/a/")] == ["/a/700005.html"]
+    assert [path for path in site.requests if path.startswith("/a/")] == ["/a/700005.html"]
     assert "/one.xml.gz" in site.conditional
     assert "/index.xml" not in site.conditional, "its sitemaps may change even if it does not"
 
@@ -160,6 +160,6 @@ def test_bombs_and_invalid_sitemaps_do_not_break_visit(site: Site, tmp_path: Pat
     row = crawl(tmp_path, site, "/index.xml", f", max_age: {3}")
     assert {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 3)} <= titles(tmp_path)
     assert row["list_failed"] == {"not-a-sitemap": 1, "http-404": 1}
-    told = " ".join(note["text"] for note in row["notes"])
-    assert "declares entities" in told
-    assert "too large" in told
+    notes = " ".join(note["text"] for note in row["notes"])
+    assert "declares entities" in notes
+    assert "too large" in notes

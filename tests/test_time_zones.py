@@ -51,18 +51,18 @@ def test_breadth_uses_configured_zone(file: Path, monkeypatch: pytest.MonkeyPatc
     spider: Any = MetasearchSpider()
     spider._set_crawler(crawler)
 
-    async def asked() -> list[int]:
+    async def requested_pages() -> list[int]:
         (source,) = spider.sources()
         return [request.cb_kwargs["pages"] async for request in spider.visit(source, SourceState(source.key))]
 
-    assert asyncio.run(asked()) == [pages]
+    assert asyncio.run(requested_pages()) == [pages]
     spider.tracker.store.close()
 
 
 def test_region_hours_use_configured_zone(file: Path) -> None:
-    known = load(file)
-    (region,) = known.regions
-    at = due_at(None, rules(known, region), EIGHT)
+    settings = load(file)
+    (region,) = settings.regions
+    at = due_at(None, rules(settings, region), EIGHT)
     assert at.astimezone(ZoneInfo(ZONE)).hour == 9
 
 
@@ -87,11 +87,11 @@ def test_times_without_zone_are_in_configured_zone(in_zone: None) -> None:
 @pytest.mark.slow
 def test_commands_print_configured_zone(file: Path) -> None:
     store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
-    rest = datetime.now(UTC) + timedelta(hours=2)
-    store.save_source_state(SourceState("region:甲", last_run=EIGHT, last_success=EIGHT, rest_until=rest))
+    until = datetime.now(UTC) + timedelta(hours=2)
+    store.save_source_state(SourceState("region:甲", last_run=EIGHT, last_success=EIGHT, rest_until=until))
     store.close()
     planned = run("source", "schedule", "--sources", str(file))
     assert "next (+0530)" in planned.stdout, planned.stderr
     visit = run("source", "visit", "region:甲", "--sources", str(file))
-    told = rest.astimezone(ZoneInfo(ZONE))
-    assert visit.stdout == f"region:甲 is due at {told:%Y-%m-%d %H:%M}+05:30: it sent Retry-After\n", visit.stderr
+    local = until.astimezone(ZoneInfo(ZONE))
+    assert visit.stdout == f"region:甲 is due at {local:%Y-%m-%d %H:%M}+05:30: it sent Retry-After\n", visit.stderr

@@ -11,12 +11,12 @@ from newsportal.items.visits import MAX_PUBLISHED, Visit, merge_visits
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
-def visit(**told: object) -> Visit:
-    return Visit("feed:甲", NOW, **told)  # type: ignore[arg-type]
+def visit(**fields: object) -> Visit:
+    return Visit("feed:甲", NOW, **fields)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "unchanged"),
+    ("first", "other", "unchanged"),
     [
         ({}, {"list_pages": 1, "not_modified": True}, True),
         ({"list_pages": 1, "not_modified": True}, {}, True),
@@ -26,8 +26,8 @@ def visit(**told: object) -> Visit:
         ({}, {}, False),
     ],
 )
-def test_visit_is_unchanged_only_if_all_list_pages_are(one: dict[str, object], other: dict[str, object], unchanged: bool) -> None:
-    assert merge_visits(visit(**one), visit(**other)).not_modified is unchanged
+def test_visit_is_unchanged_only_if_all_list_pages_are(first: dict[str, object], other: dict[str, object], unchanged: bool) -> None:
+    assert merge_visits(visit(**first), visit(**other)).not_modified is unchanged
 
 
 def test_newest_publication_dates_are_kept() -> None:

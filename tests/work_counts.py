@@ -52,6 +52,6 @@ def _measured(install: Callable[[Any], None], hook: Any, function: Callable[...,
 @contextmanager
 def ends(seconds: float = HANG) -> Iterator[None]:
     """Stop a test whose work grows without bound inside C code, where calls cannot be counted. This does not measure speed."""
-    began = process_time()
+    start = process_time()
     yield
-    assert process_time() - began < seconds
+    assert process_time() - start < seconds

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class NumberedSite(ThreadingHTTPServer):
-    """``asked``: host, path and time of every request; ``answers``: special responses by path (status and headers), each used once."""
+    """``requests``: host, path and time of every request; ``answers``: special responses by path (status and headers), each used once."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -21,7 +21,7 @@ class NumberedSite(ThreadingHTTPServer):
     def __init__(self, pages: int = 100) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.pages = pages
-        self.asked: list[tuple[str, str, float]] = []
+        self.requests: list[tuple[str, str, float]] = []
         self.answers: dict[str, tuple[int, dict[str, str]]] = {}
         self._most, self._let_go = math.inf, threading.Event()
         self.thread = threading.Thread(target=self.serve_forever, daemon=True)
@@ -44,11 +44,11 @@ class NumberedSite(ThreadingHTTPServer):
     def wait(self) -> None:
         """Block a request that is held back."""
         let_go = self._let_go
-        if len(self.asked) > self._most:
+        if len(self.requests) > self._most:
             let_go.wait()
 
     def counts(self) -> Counter[str]:
-        return Counter(path for _, path, _ in self.asked)
+        return Counter(path for _, path, _ in self.requests)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         host = self.headers["Host"].partition(":")[0]
-        self.server.asked.append((host, self.path, monotonic()))
+        self.server.requests.append((host, self.path, monotonic()))
         self.server.wait()
         status, headers = self.server.answers.pop(self.path, (200, {}))
         body = _page(self.path, self.server.pages).encode()

@@ -57,8 +57,8 @@ class Crawl:
 
     def wake_engine(self) -> None: ...
 
-    def count(self, what: str, number: int = 1) -> None:
-        self.counts[what] = self.counts.get(what, 0) + number
+    def count(self, kind: str, number: int = 1) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + number
 
     def next(self) -> Request | None:
         entry = self.hand.take(time.monotonic())
@@ -90,17 +90,17 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "links.db"
 
 
-def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
-    """Await ``what`` while the feeder runs, then close the feeder."""
+def run(crawl: Crawl, task: Callable[[], Awaitable[None]]) -> None:
+    """Await ``task`` while the feeder runs, then close the feeder."""
 
-    async def whole() -> None:
+    async def finish() -> None:
         broken: list[BaseException] = []
         crawl.feeder.start(broken.append)
-        await asyncio.wait_for(what(), 600)
+        await asyncio.wait_for(task(), 600)
         await crawl.feeder.close()
         assert broken == []
 
-    asyncio.run(whole())
+    asyncio.run(finish())
 
 
 async def until(reached: Callable[[], bool]) -> None:
@@ -217,28 +217,28 @@ def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytes
 def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
-    async def asked() -> None:
+    async def hold_host() -> None:
         crawl.busy_hosts.add("a.example")
         await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None
         crawl.busy_hosts.clear()
-        held: list[float | None] = [None]
+        ends: list[float | None] = [None]
 
-        def got() -> bool:
-            held[0] = other.hold("a.example")
-            return held[0] is not None
+        def is_free() -> bool:
+            ends[0] = other.hold("a.example")
+            return ends[0] is not None
 
-        await until(got)
-        assert held[0] is not None
-        assert 0.0 < held[0] <= 250.0
+        await until(is_free)
+        assert ends[0] is not None
+        assert 0.0 < ends[0] <= 250.0
 
-    run(crawl, asked)
+    run(crawl, hold_host)
 
 
 def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
-    async def asked() -> None:
+    async def wait_for_host() -> None:
         assert other.hold("a.example") == 0.0
         waiting = asyncio.ensure_future(crawl.feeder.host_locks.acquire("a.example"))
         await asyncio.sleep(0.1)
@@ -252,13 +252,13 @@ def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> Non
         with pytest.raises(Ending):
             await last
 
-    run(crawl, asked)
+    run(crawl, wait_for_host)
 
 
 def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
-    async def asked() -> None:
+    async def pause_host() -> None:
         for id in ("1", "2", "3"):
             crawl.feeder.push(task(id))
         await crawl.taken(1)
@@ -274,14 +274,14 @@ def test_tasks_of_a_paused_host_are_given_back_for_later(file: Path) -> None:
             await crawl.feeder.host_locks.acquire("a.example")
         assert other.hold("a.example") is None or (other.hold("a.example") or 0.0) > 3000
 
-    run(crawl, asked)
+    run(crawl, pause_host)
 
 
 def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    away = [True]
+    outage = [True]
 
     def opened() -> TableQueue:
-        if away[0]:
+        if outage[0]:
             raise FrontierUnavailable("full")
         return queue_of(file)
 
@@ -293,7 +293,7 @@ def test_queue_outage_loses_nothing(file: Path, caplog: pytest.LogCaptureFixture
         crawl.feeder.push(task("2"))
         await asyncio.sleep(0.05)
         assert not crawl.feeder.quiet
-        away[0] = False
+        outage[0] = False
         assert sorted(await crawl.taken(2)) == ["http://a.example/1", "http://a.example/2"]
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)
@@ -324,5 +324,5 @@ def test_failing_store_is_given_up_sooner_than_redis(file: Path, cause: Exceptio
         crawl.in_progress.clear()
 
     run(crawl, crawled)
-    known = isinstance(cause, StoreUnavailable)
-    assert tries[: module.STORE_TRIES + 3] == [False] * module.STORE_TRIES + [known] * 3
+    reached = isinstance(cause, StoreUnavailable)
+    assert tries[: module.STORE_TRIES + 3] == [False] * module.STORE_TRIES + [reached] * 3

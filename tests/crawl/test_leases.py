@@ -51,6 +51,6 @@ def test_lost_lease_is_not_acknowledged() -> None:
         leases.take(task(id))
         leases.add_waiting(id)
         leases.mark_sent(id, id)
-    assert [held.task.id for held in leases.lose({"1", "unknown"})] == ["1"]
+    assert [lease.task.id for lease in leases.lose({"1", "unknown"})] == ["1"]
     assert list(leases.lose({"1"})) == []
     assert leases.finished(set()) == [task("2")]

@@ -40,7 +40,7 @@ def store_article(tracker: LinkTracker, found: Link) -> None:
 
 
 def row(tracker: LinkTracker, source: str = A) -> SourceReport:
-    return next(one for one in tracker.report() if one.source == source)
+    return next(row for row in tracker.report() if row.source == source)
 
 
 def test_every_entry_has_one_outcome(tracker: LinkTracker) -> None:
@@ -48,8 +48,8 @@ def test_every_entry_has_one_outcome(tracker: LinkTracker) -> None:
     found = filtered(tracker, [link("1"), link("2"), link("3"), link("2?utm_source=x")])
     assert found.fresh == (link("2"), link("3"))
     assert not found.stale
-    counted = row(tracker)
-    assert (counted.entries, counted.known, counted.new, counted.repeated) == (4, 1, 2, 1)
+    counts = row(tracker)
+    assert (counts.entries, counts.known, counts.new, counts.repeated) == (4, 1, 2, 1)
 
 
 def test_results_of_engines_are_counted_by_topic(tracker: LinkTracker) -> None:
@@ -58,12 +58,12 @@ def test_results_of_engines_are_counted_by_topic(tracker: LinkTracker) -> None:
     assert len(found.fresh) == 4
     asyncio.run(tracker.settle(link("2", topic=travel), "folded"))
     asyncio.run(tracker.fail(link("3", topic=cars), "no-body"))
-    counted = row(tracker)
-    assert counted.topics == {
+    counts = row(tracker)
+    assert counts.topics == {
         travel: {"entries": 2, "new": 2, "parsed": 1, "folded": 1},
         cars: {"entries": 2, "repeated": 1, "new": 1},
     }
-    assert (counted.entries, counted.new, counted.failed) == (5, 4, {"no-body": 1})
+    assert (counts.entries, counts.new, counts.failed) == (5, 4, {"no-body": 1})
 
 
 def test_new_link_is_queued_once_before_it_is_fetched(tracker: LinkTracker) -> None:
@@ -114,16 +114,16 @@ def test_redirect_target_is_queued_under_its_own_url(tracker: LinkTracker) -> No
     filtered(tracker, [link("go?1"), link("go?2"), link("go?3")])
     target = "https://b.example/story"
 
-    def led(path: str, to: str) -> Request | None:
+    def redirect_to(path: str, to: str) -> Request | None:
         return asyncio.run(tracker.follow_redirect(link(path), to, SPIDER, ask))
 
-    request = led("go?1", target)
+    request = redirect_to("go?1", target)
     assert request is not None
     assert request.cb_kwargs["link"] == replace(link("go?1"), url=target)
-    assert led("go?2", target) is None, "another link redirected there first"
+    assert redirect_to("go?2", target) is None, "another link redirected there first"
     assert waiting(tracker.store, A) == ["https://a.example/go?3", target]
     store_article(tracker, link("known"))
-    assert led("go?3", link("known").url) is None
+    assert redirect_to("go?3", link("known").url) is None
     found = row(tracker)
     assert (found.new, found.repeated, found.known, found.entries) == (1, 1, 1, 3)
 
@@ -235,7 +235,7 @@ def test_new_report_starts_with_unfinished_links(tracker: LinkTracker) -> None:
     asyncio.run(tracker.settle(link("2"), "stored"))
     tracker.forget_visit(B)  # done by another process
     tracker.reset_report()
-    assert [(one.source, one.entries, one.new, one.left) for one in tracker.report()] == [(A, 1, 1, 1)]
+    assert [(row.source, row.entries, row.new, row.left) for row in tracker.report()] == [(A, 1, 1, 1)]
     asyncio.run(tracker.settle(link("1"), "stored"))
     assert row(tracker).left == 0
 
@@ -291,8 +291,8 @@ def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callab
     filtered(other, [link("stored"), link("left")])
     store_article(tracker, link("stored"))
     filtered(tracker, [link("ours")])
-    taken = [link("stored"), link("left"), link("ours")]
-    assert asyncio.run(tracker.count_taken(taken)) == [False, True, True]
+    links = [link("stored"), link("left"), link("ours")]
+    assert asyncio.run(tracker.count_taken(links)) == [False, True, True]
     found = row(tracker)
     assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
     entries = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
@@ -309,14 +309,14 @@ def test_threads_and_galleries_are_queued_once_per_visit(tracker: LinkTracker) -
 
     async def new() -> int:
         entries = [(thread, Listed(thread.url, "a.example/t/1", "题"))]
-        found = await filter_threads(tracker, entries, SPIDER, lambda wanted: ask(wanted.link))
+        found = await filter_threads(tracker, entries, SPIDER, lambda thread: ask(thread.link))
         stories = await filter_galleries(tracker, [link("story")], SPIDER, ask)
         return len(found.requests) + len(stories.requests)
 
     begin(tracker)
     assert [asyncio.run(new()), asyncio.run(new())] == [2, 0]
-    for one in (thread, link("story")):
-        asyncio.run(tracker.settle(one, "stored"))
+    for each in (thread, link("story")):
+        asyncio.run(tracker.settle(each, "stored"))
     assert asyncio.run(new()) == 0
     begin(tracker)
     assert asyncio.run(new()) == 2

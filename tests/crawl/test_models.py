@@ -50,12 +50,12 @@ def test_brief_store_outage_keeps_the_loaded_model(store: Store, monkeypatch: py
     assert first is not None
     assert first.version == 1
     keep(store)
-    with monkeypatch.context() as away:
+    with monkeypatch.context() as outage:
 
         def locked(*_: object) -> bytes:
             raise StoreUnavailable("locked")
 
-        away.setattr(store.corpora, "blob", locked)
+        outage.setattr(store.corpora, "blob", locked)
         clock.now += RECHECK
         found = models.active("类")
         assert found is not None

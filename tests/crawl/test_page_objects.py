@@ -92,8 +92,8 @@ def test_sample_project_runs(web: MadeUpWeb, tmp_path: Path) -> None:
     assert len(found) > 5
     assert [row["url"] for row in found if row["title"] != gold[row["url"]]["title"] or not row["text"]] == []
     with MadeUpForums() as forums:
-        threads = [one for one in forums.gold("discuz") if sum(post["day"] == 0 for post in one["posts"]) > 3]
-        thread = min(threads, key=lambda one: one["number"])
+        threads = [thread for thread in forums.gold("discuz") if sum(post["day"] == 0 for post in thread["posts"]) > 3]
+        thread = min(threads, key=lambda gold: gold["number"])
         (row,) = crawl(folder, "thread", forums.url("discuz", f"/thread-{thread['number']}-1-1.html"))
         assert row["title"] == thread["title"]
         assert len(row["posts"]) > 3

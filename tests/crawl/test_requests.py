@@ -153,8 +153,8 @@ def test_resumed_link_has_the_same_task_id(spider: Reads) -> None:
     taken_up = marks.get_processed_request(Request(LINK.url, spider.read, cb_kwargs={"link": LINK}), None)
     assert taken_up is not None
     assert taken_up.meta, "Scrapy marks the requests of start()"
-    listed = Request(LINK.url, spider.read, cb_kwargs={"link": LINK}, meta={"depth": 1})
-    assert task_of(taken_up, spider).id == task_of(listed, spider).id
+    listing = Request(LINK.url, spider.read, cb_kwargs={"link": LINK}, meta={"depth": 1})
+    assert task_of(taken_up, spider).id == task_of(listing, spider).id
 
 
 def test_task_id_depends_on_the_request_only(spider: Reads) -> None:
@@ -198,8 +198,8 @@ class AllPages(DupeFilter):
 
 
 def test_settings_select_the_dupe_filter() -> None:
-    def name_by(named: str | None) -> str | None:
-        crawler = get_crawler(settings_dict={"SCHEDULER_DUPEFILTER_CLASS": named})
+    def name_by(filter_class: str | None) -> str | None:
+        crawler = get_crawler(settings_dict={"SCHEDULER_DUPEFILTER_CLASS": filter_class})
         crawler.request_fingerprinter = RequestFingerprinter(crawler)
         return DupeFilter.from_crawler(crawler).seen_name(Request("https://a.example/"))
 

@@ -74,7 +74,7 @@ def test_every_page_is_read_once_including_local_requests(site: NumberedSite, st
 def test_repeatedly_killed_crawl_loses_no_page(site: NumberedSite, start_crawl: Any) -> None:
     read = 0
     for goal in (20, 70, 120):
-        with site.holding(len(site.asked) + goal):
+        with site.holding(len(site.requests) + goal):
             crawl = start_crawl(site.url(), DOWNLOAD_DELAY=0.005, DOWNLOAD_TIMEOUT=600)
             until(lambda goal=goal: len(site.counts()) >= goal)  # type: ignore[misc]
             crawl.kill()
@@ -98,25 +98,25 @@ def test_host_with_retry_after_is_left_alone(site: NumberedSite, start_crawl: An
     """All its requests wait; a crawl waits for some seconds, but not for a day."""
     site.answers["/0"] = (429, {"Retry-After": "3"})
     finish_crawl(start_crawl(site.url(), RETRY_ENABLED=True))
-    moments = [moment for _, _, moment in site.asked]
+    moments = [moment for _, _, moment in site.requests]
     assert moments[1] - moments[0] >= 2.9
-    site.asked.clear()
+    site.requests.clear()
     site.answers["/0"] = (429, {"Retry-After": "86000"})
     finish_crawl(start_crawl(site.url(), RETRY_ENABLED=True))
-    assert [path for _, path, _ in site.asked] == ["/0"]
+    assert [path for _, path, _ in site.requests] == ["/0"]
 
 
 def test_processes_share_the_pace_of_a_host(site: NumberedSite, start_crawl: Any) -> None:
     """Without sharing they would take half as long. Load can only make it longer."""
-    began = time.monotonic()
+    start = time.monotonic()
     crawls = [start_crawl(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
-    until(lambda: len(site.asked) >= 100)
+    until(lambda: len(site.requests) >= 100)
     for crawl in crawls:
         crawl.terminate()
     for crawl in crawls:
         finish_crawl(crawl)
-    moments = sorted(moment for _, _, moment in site.asked)
-    assert all(moment - began >= number * 0.1 for number, moment in enumerate(moments)), moments
+    moments = sorted(moment for _, _, moment in site.requests)
+    assert all(moment - start >= number * 0.1 for number, moment in enumerate(moments)), moments
 
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
@@ -128,7 +128,7 @@ def test_start_urls_pushed_to_redis_are_crawled(site: NumberedSite, start_crawl:
         until(lambda: bool(client.exists("newsportal:queues")))
         push = {"list": client.lpush, "set": client.sadd, "zset": lambda key, *names: client.zadd(key, dict.fromkeys(names, 1))}[kind]
         push("fed:start_urls", "no address", *values)
-        until(lambda: len(site.asked) == 2 and not client.exists("fed:start_urls"))
+        until(lambda: len(site.requests) == 2 and not client.exists("fed:start_urls"))
     crawl.terminate()
     printed, log = finish_crawl(crawl)
     assert set(printed) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
@@ -141,7 +141,7 @@ def test_crawl_survives_a_redis_restart(site: NumberedSite, start_crawl: Any, re
     redis_server.start(*options)
     with site.holding(30):
         crawl = start_crawl(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02, DOWNLOAD_TIMEOUT=600)
-        until(lambda: len(site.asked) > 30)
+        until(lambda: len(site.requests) > 30)
         redis_server.kill()
         until(lambda: "is unavailable" in crawl.errors)
     redis_server.start(*options)

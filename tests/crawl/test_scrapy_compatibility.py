@@ -156,8 +156,8 @@ def test_unknown_source_or_topic_is_an_error(folder: Path, spider: str, argument
 
 def test_parse_command_reads_pages_and_stores_nothing(web: MadeUpWeb, folder: Path, exported: list[dict[str, Any]]) -> None:
     before, begin = stored(folder), web.addresses["kunzhou"]
-    listed = scrapy(folder, "parse", "--spider", "hub", f"{begin}/", "--nocolour").stdout
-    assert listed.count(f"<GET {begin}/") > 5
+    output = scrapy(folder, "parse", "--spider", "hub", f"{begin}/", "--nocolour").stdout
+    assert output.count(f"<GET {begin}/") > 5
     feed = scrapy(folder, "parse", "--spider", "rss", f"{begin}/rss/news.xml", "--nocolour").stdout
     assert feed.count(f"<GET {begin}/") > 5
     row = exported[0]
@@ -184,8 +184,8 @@ def test_check_command_fails_for_unreadable_source(folder: Path) -> None:
 def test_shell_has_our_readers(folder: Path, exported: list[dict[str, Any]]) -> None:
     row = exported[0]
     assert scrapy(folder, "shell", row["url"], "-c", "(article().title, response.status)").stdout.strip() == str((row["title"], 200))
-    counted = scrapy(folder, "shell", "--spider", "hub", row["url"].partition("/20")[0], "-c", "len(links().links)").stdout
-    assert int(counted) >= 0
+    output = scrapy(folder, "shell", "--spider", "hub", row["url"].partition("/20")[0], "-c", "len(links().links)").stdout
+    assert int(output) >= 0
 
 
 def test_fetch_command_prints_a_page(web: MadeUpWeb, folder: Path) -> None:

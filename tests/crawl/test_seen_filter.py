@@ -59,8 +59,8 @@ class TestLocal:
         store.add_aliases(["m.a.example/3"], "a.example/3")
         recording: Any = RecordingStore(store)
         again = LocalFilter(recording, file)
-        known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
-        assert again.candidates([*known, "a.example/4"]) == known
+        stored = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
+        assert again.candidates([*stored, "a.example/4"]) == stored
         assert recording.since == [2]
 
     def test_filter_is_filled_from_the_store_without_a_file(self, store: Store) -> None:
@@ -123,13 +123,13 @@ class TestLocal:
 
 @pytest.fixture
 def connect(redis_server: Any, store: Store) -> Callable[..., RedisFilter]:
-    def made(of: Any = store, **options: Any) -> RedisFilter:
+    def make_filter(of: Any = store, **options: Any) -> RedisFilter:
         sources = Sources.model_validate({"url_filter": {"redis": redis_server.url, **options}})
         found = seen_filter.open_filter(sources, Settings({"REDIS_URL": redis_server.url}), of)
         assert isinstance(found, RedisFilter)
         return found
 
-    return made
+    return make_filter
 
 
 class TestShared:
@@ -148,15 +148,15 @@ class TestShared:
     ) -> None:
         put(store, "a.example/1")
         shared_one = connect()
-        known = shared_one
+        shared = shared_one
         redis_server.kill()
         put(store, "a.example/2")
-        known.add(["a.example/2"])
-        assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
+        shared.add(["a.example/2"])
+        assert shared.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert caplog.text.count("is unavailable") == 1, "logged once"
         redis_server.start()
         monkeypatch.setattr(shared_one, "_away_until", 0.0)
-        assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
+        assert shared.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert "is available again" in caplog.text
         assert shared_one.candidates(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, (
             "missed identities were added"
@@ -167,9 +167,9 @@ class TestShared:
     ) -> None:
         redis_server.kill()
         put(store, "a.example/1")
-        known = connect()
-        assert known.find_stored(["a.example/1", "a.example/2"]) == {"a.example/1"}
-        known.save()
+        shared = connect()
+        assert shared.find_stored(["a.example/1", "a.example/2"]) == {"a.example/1"}
+        shared.save()
         assert "is unavailable" in caplog.text
 
     def test_emptied_redis_is_filled_again(
@@ -197,17 +197,17 @@ class TestShared:
         redis_server.kill()
         redis_server.start("--requirepass", "right")
         url = redis_server.url.replace("redis://", "redis://:geheim@")
-        made = seen_filter.open_filter(Sources(), Settings({"REDIS_URL": url}), store)
-        assert made.candidates(["a.example/1"]) == {"a.example/1"}
+        opened = seen_filter.open_filter(Sources(), Settings({"REDIS_URL": url}), store)
+        assert opened.candidates(["a.example/1"]) == {"a.example/1"}
         assert "is unavailable" in caplog.text
         assert "geheim" not in caplog.text
 
     def test_filters_of_two_stores_are_separate(self, redis_server: Any) -> None:
         settings = Settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": redis_server.port})
-        one, other = (seen_filter.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
-        one.open(), other.open()
-        one.add(["a.example/1"])
-        assert other.candidates(["a.example/1"]) == set()
+        a, b = (seen_filter.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
+        a.open(), b.open()
+        a.add(["a.example/1"])
+        assert b.candidates(["a.example/1"]) == set()
 
     def test_filter_is_configured_by_file_and_command_line(
         self, redis_server: Any, tmp_path: Path, crawler_for: Callable[..., Crawler]

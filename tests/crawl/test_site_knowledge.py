@@ -64,8 +64,8 @@ def test_unavailable_store_or_invalid_lines_are_not_an_error(lines: Mapping[str,
 
 def test_unreadable_lines_are_not_overwritten(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     crawl(store, "https://a.example/x100", "https://a.example/x200")
-    with monkeypatch.context() as away:
-        away.setattr(type(store), "site_lines", UnavailableStore().site_lines)
+    with monkeypatch.context() as outage:
+        outage.setattr(type(store), "site_lines", UnavailableStore().site_lines)
         crawl(store, "https://a.example/x300")
     assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
 

@@ -50,9 +50,9 @@ def test_quarantined_source_is_paused_until_a_successful_visit(tracker: LinkTrac
     now = utcnow()
     asyncio.run(note_health(tracker, [A], now))
     asyncio.run(tracker.close([A], now))
-    rest = tracker.store.source_state(A).rest_until
-    assert rest is not None
-    assert timedelta(hours=47) < rest - now <= timedelta(hours=48)
+    until = tracker.store.source_state(A).rest_until
+    assert until is not None
+    assert timedelta(hours=47) < until - now <= timedelta(hours=48)
     tracker.forget(A)
     visit(tracker, -0.001, list_pages=1, entries=5)
     asyncio.run(note_health(tracker, [A], now))
@@ -114,7 +114,7 @@ async def run_visits(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
 def failures(tracker: LinkTracker) -> list[tuple[int, int]]:
     """Return for A and B the number of failed visits, and of consecutive failures in the source's state."""
     states = ((tracker.store.visits.of(source), tracker.store.source_state(source)) for source in (A, B))
-    return [(sum(bool(one.list_failed) for one in visits), state.failures_in_row) for visits, state in states]
+    return [(sum(bool(visit.list_failed) for visit in visits), state.failures_in_row) for visits, state in states]
 
 
 def test_visits_without_network_are_not_failures(tracker: LinkTracker) -> None:

@@ -13,8 +13,8 @@ from newsportal.dedup.bloom_redis import LARGEST, Emptied, RedisBloom, first_has
 
 @pytest.fixture
 def client(redis_server: Any) -> Any:
-    with redis.Redis(port=redis_server.port) as made:
-        yield made
+    with redis.Redis(port=redis_server.port) as opened:
+        yield opened
 
 
 def names(count: int, host: str = "example.com") -> list[str]:
@@ -28,11 +28,11 @@ def open_bloom(client: Any, **options: Any) -> RedisBloom:
 
 
 def test_entered_urls_are_found_by_all_clients(client: Any) -> None:
-    one, other = open_bloom(client), open_bloom(client)
-    assert one.add(names(100)) == set()
+    first, other = open_bloom(client), open_bloom(client)
+    assert first.add(names(100)) == set()
     assert other.candidates(names(200)) == set(names(100))
     assert other.add(names(150)) == set(names(100)), "already entered"
-    assert one.fill().entered == 150
+    assert first.fill().entered == 150
 
 
 def test_client_with_decoded_responses(redis_server: Any) -> None:
@@ -60,7 +60,7 @@ def test_bit_positions_follow_the_documented_formulas(client: Any) -> None:
     bloom.add(["example.com/新闻"])
     _, bits, hashes = shape(0, 1000, first_hashes(1e-4))
     first, second = hashes_of("example.com/新闻")
-    places = {(first + turn * second) % bits for turn in range(hashes)}
+    places = {(first + number * second) % bits for number in range(hashes)}
     assert client.bitcount("{newsportal:known}:0") == len(places)
     assert all(client.getbit("{newsportal:known}:0", place) for place in places)
 

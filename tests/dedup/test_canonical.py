@@ -208,10 +208,10 @@ def test_tracker_does_not_change_identity(parts: list[str], tracker: str) -> Non
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.lists(PARTS, max_size=4))
-def test_numbers_distinguish_articles(one: int, other: int, parts: list[str]) -> None:
+def test_numbers_distinguish_articles(first: int, other: int, parts: list[str]) -> None:
     around = "".join(parts).replace("#", "").replace("?", "").replace(";jsessionid=1", "")
-    left, right = (identity(f"http://m.example.com/{around}/n{number}x/show") for number in (one, other))
-    assert (left == right) == (one == other)
+    left, right = (identity(f"http://m.example.com/{around}/n{number}x/show") for number in (first, other))
+    assert (left == right) == (first == other)
 
 
 def test_huge_url_takes_bounded_time() -> None:

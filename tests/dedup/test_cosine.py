@@ -97,8 +97,8 @@ def test_index_finds_the_same_as_full_comparison(titles: list[str], threshold: f
         vectors.append(vector)
 
 
-def _product(one: dict[str, float], other: dict[str, float]) -> float:
-    return sum(weight * other.get(word, 0.0) for word, weight in one.items())
+def _product(first: dict[str, float], other: dict[str, float]) -> float:
+    return sum(weight * other.get(word, 0.0) for word, weight in first.items())
 
 
 def test_memory_is_bounded() -> None:

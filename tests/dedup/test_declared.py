@@ -89,8 +89,8 @@ def test_other_canonical_urls_are_ignored(url: str, canonical: str | None) -> No
 
 @given(st.text(), st.text())
 def test_any_two_texts_are_accepted(url: str, canonical: str) -> None:
-    for one, other in ((url, canonical), (A, "https://www.example.com/" + canonical), ("http://" + url, "http://" + url + canonical)):
-        declared(one, other)
+    for first, other in ((url, canonical), (A, "https://www.example.com/" + canonical), ("http://" + url, "http://" + url + canonical)):
+        declared(first, other)
 
 
 def content(text: str = TEXT, title: str = "古镇的路铺好了", published: datetime | None = NOW) -> Content:

@@ -73,13 +73,13 @@ def test_index_finds_the_same_as_full_comparison(texts: list[str], ratio: float)
     earlier: list[tuple[str, str]] = []
     for number, text in enumerate(texts):
         features = feature_string(text)
-        wanted = next((name for name, other in reversed(earlier) if _repeats(features, other, ratio)), None)
-        assert finder.judge(document(number, text)).duplicate_of == wanted
+        expected = next((name for name, other in reversed(earlier) if _repeats(features, other, ratio)), None)
+        assert finder.judge(document(number, text)).duplicate_of == expected
         earlier.append((str(number), features))
 
 
-def _repeats(one: str, other: str, ratio: float) -> bool:
-    return abs(len(one) - len(other)) <= 3 and Runs(one).longest(other) > ratio * max(len(one), len(other))
+def _repeats(features: str, other: str, ratio: float) -> bool:
+    return abs(len(features) - len(other)) <= 3 and Runs(features).longest(other) > ratio * max(len(features), len(other))
 
 
 @pytest.mark.parametrize(("compared", "answer"), [(1, None), (2, "1")])

@@ -31,11 +31,11 @@ def test_short_text_keeps_all_runs_and_marks_digits() -> None:
 
 
 def test_long_text_keeps_a_sample_shared_with_its_parts() -> None:
-    whole, part = fingerprint(made_text(1)), fingerprint(made_text(1)[1000:1400])
-    assert KEPT / 4 < len(whole.runs) <= 2 * KEPT
-    below = part.runs[part.runs < whole.limit]
+    full, part = fingerprint(made_text(1)), fingerprint(made_text(1)[1000:1400])
+    assert KEPT / 4 < len(full.runs) <= 2 * KEPT
+    below = part.runs[part.runs < full.limit]
     assert len(below) > 5
-    assert np.isin(below, whole.runs).all()
+    assert np.isin(below, full.runs).all()
 
 
 @pytest.mark.parametrize(("length", "halvings"), [(0, 0), (256, 0), (257, 1), (513, 1), (1028, 3)])

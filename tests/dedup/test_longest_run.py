@@ -10,9 +10,9 @@ from newsportal.dedup.feature_string import Runs
 
 
 @given(st.text("abc", max_size=30), st.text("abc", max_size=30))
-def test_longest_run_equals_difflib(one: str, other: str) -> None:
-    wanted = SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
-    assert Runs(one).longest(other) == wanted
+def test_longest_run_equals_difflib(first: str, other: str) -> None:
+    expected = SequenceMatcher(None, first, other, autojunk=False).find_longest_match().size
+    assert Runs(first).longest(other) == expected
 
 
 def test_automaton_is_reusable() -> None:

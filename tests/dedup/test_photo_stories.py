@@ -21,9 +21,9 @@ def with_changed_bits(prints: tuple[int, ...], bits: int) -> tuple[int, ...]:
 
 
 def test_same_images_with_other_words_are_one_story() -> None:
-    one = story("1", "雪后的古城银装素裹", "一场大雪过后，城墙披上白衣。", *SNOW)
+    first = story("1", "雪后的古城银装素裹", "一场大雪过后，城墙披上白衣。", *SNOW)
     other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *with_changed_bits(SNOW, 6))
-    found = compare(one, other)
+    found = compare(first, other)
     assert found is not None
     assert (found.reason, found.score) == ("same-pictures", 1.0)
 
@@ -33,22 +33,22 @@ def test_series_title_with_other_images_is_no_repost() -> None:
 
 
 def test_single_shared_image_is_not_enough() -> None:
-    one = story("1", "市长视察港口建设", "市长来到港口。", *SNOW)
+    first = story("1", "市长视察港口建设", "市长来到港口。", *SNOW)
     other = story("2", "读书节在图书馆开幕", "读者排起长队。", SNOW[0], *SEA)
-    assert compare(one, other) is None
+    assert compare(first, other) is None
 
 
 def test_third_of_images_suffices_with_similar_words() -> None:
-    one = story("1", "雪后古城银装素裹引游人", "古城迎来大雪。", *SNOW)
+    first = story("1", "雪后古城银装素裹引游人", "古城迎来大雪。", *SNOW)
     other = story("2", "古城雪后银装素裹", "大雪落在古城。", SNOW[0], SNOW[1], *SEA)
-    found = compare(one, other)
+    found = compare(first, other)
     assert found is not None
     assert found.reason == "same-pictures"
 
 
 def test_words_decide_without_hashes_except_for_series() -> None:
-    one = story("1", "雪后古城银装素裹", "古城迎来大雪。", None, None)
-    found = compare(one, story("2", "雪后古城银装素裹", "古城迎来大雪。", None, None, site="q.example"))
+    first = story("1", "雪后古城银装素裹", "古城迎来大雪。", None, None)
+    found = compare(first, story("2", "雪后古城银装素裹", "古城迎来大雪。", None, None, site="q.example"))
     assert found is not None
     assert found.reason == "same-words"
     third, fourth = (story(str(n), f"一周图片精选 第{n}期", "本周最佳。", None, None) for n in (3, 4))
@@ -57,18 +57,18 @@ def test_words_decide_without_hashes_except_for_series() -> None:
 
 def test_only_hashed_images_count() -> None:
     """Large images have hashes only if fetched completely: here three of nine and of eight."""
-    one = story("1", "雪后的古城银装素裹", "一场大雪过后。", *SNOW[:3], *[None] * 6)
+    first = story("1", "雪后的古城银装素裹", "一场大雪过后。", *SNOW[:3], *[None] * 6)
     other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *SNOW[:3], *[None] * 5)
-    assert compare(one, other) is not None
-    assert compare(one, story("3", "雪后的古城银装素裹", "一场大雪过后。", *SEA[:3], *[None] * 5)) is None
+    assert compare(first, other) is not None
+    assert compare(first, story("3", "雪后的古城银装素裹", "一场大雪过后。", *SEA[:3], *[None] * 5)) is None
 
 
 def test_images_match_by_url_and_only_once() -> None:
     urls = ["https://p.example/a.jpg?w=640", "http://p.example/a.jpg", "https://p.example/b.jpg"]
-    one, other = pictures_of(Image(url) for url in urls[:1]), pictures_of(Image(url) for url in urls[1:])
+    first, other = pictures_of(Image(url) for url in urls[:1]), pictures_of(Image(url) for url in urls[1:])
     assert address(urls[0]) == "p.example/a.jpg"
-    assert matches(one, other) == 1
-    assert matches((*one, *one), other) == 1
+    assert matches(first, other) == 1
+    assert matches((*first, *first), other) == 1
 
 
 def test_invalid_hash_is_ignored() -> None:

@@ -57,15 +57,15 @@ WORDS = st.lists(st.sampled_from(["北京", "上海", "战胜", "图书馆", "�
 def test_known_titles_are_subsequences(earlier: list[str], title: list[str]) -> None:
     index = TitleIndex()
     index.judge(titled(1, " ".join(earlier)))
-    known = in_order(title_words(" ".join(title)), title_words(" ".join(earlier)))
-    assert (index.judge(titled(2, " ".join(title))).duplicate_of == "1") == known
+    is_known = in_order(title_words(" ".join(title)), title_words(" ".join(earlier)))
+    assert (index.judge(titled(2, " ".join(title))).duplicate_of == "1") == is_known
 
 
 @pytest.mark.parametrize(
-    ("words", "earlier", "known"), [("ac", "abc", True), ("ca", "abc", False), ("aa", "aba", True), ("aa", "ab", False)]
+    ("words", "earlier", "expected"), [("ac", "abc", True), ("ca", "abc", False), ("aa", "aba", True), ("aa", "ab", False)]
 )
-def test_in_order(words: str, earlier: str, known: bool) -> None:
-    assert in_order(tuple(words), tuple(earlier)) is known
+def test_in_order(words: str, earlier: str, expected: bool) -> None:
+    assert in_order(tuple(words), tuple(earlier)) is expected
 
 
 def test_old_titles_and_the_document_itself_are_not_matched() -> None:

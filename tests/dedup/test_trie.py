@@ -61,25 +61,25 @@ def test_urls_are_known_for_exactly_24_hours(visits: list[tuple[float, str]]) ->
         document = visit(number, url, hours)
         assert document.published is not None
         then, first = entered.get(url, (float("-inf"), ""))
-        known = document.published.timestamp() - then <= 24 * 3600
-        assert trie.judge(document).duplicate_of == (first if known else None)
-        if not known:
+        is_known = document.published.timestamp() - then <= 24 * 3600
+        assert trie.judge(document).duplicate_of == (first if is_known else None)
+        if not is_known:
             entered[url] = document.published.timestamp(), document.id
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text("ab", max_size=6)), max_size=80))
 def test_trie_behaves_like_a_map_with_few_nodes(steps: list[tuple[bool, str]]) -> None:
     trie: Trie[int] = Trie()
-    wanted: dict[str, int] = {}
+    expected: dict[str, int] = {}
     for number, (put, key) in enumerate(steps):
         if put:
             trie.put(key, number)
-            wanted[key] = number
+            expected[key] = number
         else:
             trie.remove(key)
-            wanted.pop(key, None)
-        assert all(trie.get(key) == wanted.get(key) for _, key in steps)
-        assert trie.nodes() <= max(1, 2 * len(wanted))
+            expected.pop(key, None)
+        assert all(trie.get(key) == expected.get(key) for _, key in steps)
+        assert trie.nodes() <= max(1, 2 * len(expected))
 
 
 def test_forgotten_urls_leave_no_nodes() -> None:

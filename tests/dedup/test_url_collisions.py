@@ -20,8 +20,8 @@ def session_like(number: int) -> str:
 def test_articles_named_by_session_like_parameter_are_separated() -> None:
     links = [link(session_like(number), title) for number, title in enumerate(TITLES, 10)]
     found = separate_collisions(links, set())
-    assert [one.identity for one in found] == [bare(one.url) for one in links]
-    assert len({one.identity for one in found}) == len(TITLES)
+    assert [link.identity for link in found] == [bare(link.url) for link in links]
+    assert len({link.identity for link in found}) == len(TITLES)
 
 
 def test_article_with_several_trackers_is_one() -> None:
@@ -41,8 +41,8 @@ def test_headline_and_more_link_are_one() -> None:
 def test_article_stored_by_full_url_stays_separate() -> None:
     links = [link(session_like(1), TITLES[0]), link(session_like(2), TITLES[1])]
     found = separate_collisions(links, {bare(session_like(1))})
-    assert [one.identity for one in found] == [bare(one.url) for one in links], "the second is not joined to the first"
-    assert spellings(links) == [bare(one.url) for one in links]
+    assert [link.identity for link in found] == [bare(link.url) for link in links], "the second is not joined to the first"
+    assert spellings(links) == [bare(link.url) for link in links]
 
 
 def test_only_links_with_several_spellings_are_looked_up() -> None:

@@ -18,7 +18,7 @@ def story(id: str, title: str, terms: str, days: float = 0, places: str = "") ->
 
 def events_of(*stories: Story) -> list[str]:
     clusters = EventClusters()
-    return [clusters.add(one).event for one in stories]
+    return [clusters.add(story).event for story in stories]
 
 
 LAUNCH = story("1", "远山手机发布新机", "远山 新机 发布会 摄像头 屏幕 售价")
@@ -72,7 +72,7 @@ def test_story_added_twice_keeps_its_event() -> None:
 def test_terms_of_an_event_are_bounded() -> None:
     clusters = EventClusters()
     for number in range(100):
-        clusters.add(story(str(number), "远山", " ".join(["远山", "新机", *(f"词{number}-{one}" for one in range(6))])))
+        clusters.add(story(str(number), "远山", " ".join(["远山", "新机", *(f"词{number}-{term}" for term in range(6))])))
     event: Any = clusters._events["0"]
     assert event.stories == 100
     assert len(event.terms) <= 160
@@ -94,7 +94,7 @@ def test_postings_are_bounded_per_event() -> None:
 def test_story_is_compared_only_with_events_sharing_terms() -> None:
     clusters = EventClusters()
     for number in range(2_000):
-        clusters.add(story(str(number), "", " ".join(f"词{number}-{one}" for one in range(5))))
+        clusters.add(story(str(number), "", " ".join(f"词{number}-{term}" for term in range(5))))
     assert clusters.add(LAUNCH).event == "1"
 
 

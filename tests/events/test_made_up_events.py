@@ -23,12 +23,12 @@ APART, TOGETHER = 0.95, 0.75
 
 def test_similar_events_are_separate_and_follow_ups_joined() -> None:
     clusters = EventClusters()
-    found = {one.id: clusters.add(story_of(one.id, one.title, one.text, NOW + timedelta(days=one.day))).event for one in DOCUMENTS}
-    pairs = [(one, other) for one, other in combinations(DOCUMENTS, 2)]
-    alike = [(one, other) for one, other in pairs if one.kind == other.kind and one.event != other.event]
-    same = [(one, other) for one, other in pairs if one.event == other.event]
-    wrong = [(one.title, other.title) for one, other in alike if found[one.id] == found[other.id]]
-    missed = [(one.title, other.title) for one, other in same if found[one.id] != found[other.id]]
+    found = {doc.id: clusters.add(story_of(doc.id, doc.title, doc.text, NOW + timedelta(days=doc.day))).event for doc in DOCUMENTS}
+    pairs = [(first, other) for first, other in combinations(DOCUMENTS, 2)]
+    alike = [(first, other) for first, other in pairs if first.kind == other.kind and first.event != other.event]
+    same = [(first, other) for first, other in pairs if first.event == other.event]
+    wrong = [(first.title, other.title) for first, other in alike if found[first.id] == found[other.id]]
+    missed = [(first.title, other.title) for first, other in same if found[first.id] != found[other.id]]
     assert len(alike) >= 40
     assert 1 - len(wrong) / len(alike) >= APART, wrong
     assert 1 - len(missed) / len(same) >= TOGETHER, missed
@@ -39,12 +39,12 @@ def test_demo_has_an_event_of_five_days() -> None:
     assert fill(store, NOW) == 5
     EventFollower().follow(store)
     (event,) = store.events.listed().events
-    assert event.stories == sum(one.event == DEMO for one in DOCUMENTS)
+    assert event.stories == sum(document.event == DEMO for document in DOCUMENTS)
     assert event.last - event.first == timedelta(days=4)
 
 
 def test_flashes_of_one_column_are_separate_events() -> None:
-    clusters, flashes = EventClusters(), [one for one in stories() if one.is_flash]
-    found = [clusters.add(story_of(one.id, one.title, lines_of(one.blocks), NOW)).event for one in flashes]
+    clusters, flashes = EventClusters(), [document for document in stories() if document.is_flash]
+    found = [clusters.add(story_of(flash.id, flash.title, lines_of(flash.blocks), NOW)).event for flash in flashes]
     assert len(found) > 4
     assert len(set(found)) == len(found)

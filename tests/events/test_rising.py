@@ -26,8 +26,8 @@ class Record:
             self.mentions.append(Mention(id, f"site{len(self.mentions) % sites}", UNTIL - ago, words, event))
 
     def read(self, since: datetime, until: datetime) -> Iterator[Mention]:
-        found: Iterable[Mention] = (one for one in self.mentions if since <= one.moment < until)
-        yield from sorted(found, key=lambda one: one.moment)
+        found: Iterable[Mention] = (mention for mention in self.mentions if since <= mention.moment < until)
+        yield from sorted(found, key=lambda mention: mention.moment)
 
     def rises(self, days: int = 1, count: int = 10) -> Rises:
         return rising(self.read, UNTIL, days, count)
@@ -36,10 +36,10 @@ class Record:
 @pytest.fixture
 def record() -> Record:
     """A record of five stories about 天气 a day, for four weeks and the last 24 hours."""
-    made = Record()
+    mentions = Record()
     for day in range(PAST + 7):
-        made.add(day * DAY + HOUR, "天气", number=5)
-    return made
+        mentions.add(day * DAY + HOUR, "天气", number=5)
+    return mentions
 
 
 def test_new_word_rises_and_constant_word_does_not(record: Record) -> None:
@@ -71,7 +71,7 @@ def test_bursty_term_needs_a_higher_burst(record: Record) -> None:
         record.add(day * DAY, "阵发", number=13)
     record.add(2 * HOUR, "平稳", number=14)
     record.add(3 * HOUR, "阵发", number=14)
-    assert [one.name for one in record.rises().words] == ["平稳"]
+    assert [word.name for word in record.rises().words] == ["平稳"]
 
 
 def test_single_site_or_two_stories_do_not_rise(record: Record) -> None:
@@ -88,7 +88,7 @@ def test_short_past_gives_no_result() -> None:
     record.add(54 * HOUR, "天气", number=6)
     assert record.rises() == Rises(6, 12)
     record.add(78 * HOUR, "天气")
-    assert [one.name for one in record.rises().words] == ["台风"]
+    assert [word.name for word in record.rises().words] == ["台风"]
 
 
 def test_words_of_same_stories_are_joined_with_their_event(record: Record) -> None:
@@ -99,7 +99,7 @@ def test_words_of_same_stories_are_joined_with_their_event(record: Record) -> No
     first, second = found.words
     assert (first.count, first.with_words, first.event) == (9, ("海燕",), "e1")
     assert (second.name, second.event) == ("列车", None)
-    assert [(one.kind, one.name, one.count) for one in found.events] == [("event", "e1", 6)]
+    assert [(event.kind, event.name, event.count) for event in found.events] == [("event", "e1", 6)]
     assert len(record.rises(count=1).words) == 1
 
 

@@ -51,14 +51,14 @@ SECOND = Text("2", "新渡轮", "新渡轮今天在远山船厂下水，载客�
 
 def test_summary_of_several_texts_has_no_repetitions() -> None:
     found = summarise([FIRST, SECOND], 2)
-    assert [(one.id, one.text, one.place) for one in found] == [
+    assert [(sentence.id, sentence.text, sentence.place) for sentence in found] == [
         ("2", "新渡轮今天在远山船厂下水，载客三百人。", 0), ("2", "首航定在五月一日，渡轮票价十元。", 1)
     ]  # fmt: skip
-    assert all(one.text in FIRST.text + SECOND.text and len(one.text) <= MAX_CHARS for one in found)
+    assert all(sentence.text in FIRST.text + SECOND.text and len(sentence.text) <= MAX_CHARS for sentence in found)
 
 
 def test_known_sentences_are_not_repeated() -> None:
     found = summarise([SECOND], 1, ["远山船厂的新渡轮今天下水，渡轮载客三百人。"])
-    assert [one.text for one in found] == ["首航定在五月一日，渡轮票价十元。"]
+    assert [sentence.text for sentence in found] == ["首航定在五月一日，渡轮票价十元。"]
     assert summarise([FIRST], 3, sentences(FIRST.text)) == []
     assert summarise([], 3) == []

@@ -55,18 +55,18 @@ def test_scores_reach_their_floors(pages: Read) -> None:
 
 def test_text_lines_are_lines_of_the_html(pages: Read) -> None:
     """The HTML has all lines of the text in order; its other lines are captions."""
-    extra = whole = 0
+    extra = total = 0
     for page, found in pages:
         if found is None:
             continue
         assert found.text, page.id
         assert found.html, page.id
         lines = dom.lines_of(dom.parse_html(found.html))
-        rest = iter(lines)
-        assert all(line in rest for line in found.text.split("\n")), page.id
-        whole += len(lines)
+        remaining = iter(lines)
+        assert all(line in remaining for line in found.text.split("\n")), page.id
+        total += len(lines)
         extra += len(lines) - len(found.text.split("\n"))
-    assert extra <= CAPTION_SHARE * whole
+    assert extra <= CAPTION_SHARE * total
 
 
 def test_confident_answers_score_higher(pages: Read) -> None:

@@ -67,14 +67,14 @@ def one(queue: str, options: argparse.Namespace, console: Console) -> dict[str, 
             server.start("--appendonly", "yes")
         try:
             with farm(Path(folder), options.hosts, options.pages, redis=server and server.url) as crawled:
-                began = time.monotonic()
+                start = time.monotonic()
                 between = restarts(server, options.restarts) if server else lambda share: None
                 with console.status(queue) as status:
 
                     def tell(line: str) -> None:
                         status.update(f"{queue}: {line}")
                         if not console.is_terminal and crawled.killed % 10 == 0:
-                            console.print(f"{queue}: {line}, {time.monotonic() - began:.0f} s")
+                            console.print(f"{queue}: {line}, {time.monotonic() - start:.0f} s")
 
                     storm(crawled, kills=options.kills, workers=options.workers, seed=options.seed, between=between, tell=tell)
                 found = damage(crawled)
@@ -82,7 +82,7 @@ def one(queue: str, options: argparse.Namespace, console: Console) -> dict[str, 
                 return {
                     **found,
                     "Redis restarted": options.restarts if server else 0,
-                    "seconds": round(time.monotonic() - began),
+                    "seconds": round(time.monotonic() - start),
                     "broken": sum(map(bool, statuses)) + crawled.log().count("the crawl failed:"),
                 }
         finally:

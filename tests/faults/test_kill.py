@@ -27,7 +27,7 @@ def notes(report: dict[str, Any]) -> set[str]:
 
 def of_site(web: MadeUpWeb, stored: Collection[str]) -> list[str]:
     """Return the URLs of stored articles of the site with the most."""
-    urls = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in stored]
+    urls = [article["url"] for article in web.manifest()["articles"] if identity(article["url"]) in stored]
     ((most, _),) = Counter(urlsplit(url).netloc for url in urls).most_common(1)
     return [url for url in urls if urlsplit(url).netloc == most]
 
@@ -94,7 +94,7 @@ def test_articles_behind_failed_list_page_come_with_next_run(portal: Any, web: M
         web.fail(url, status=404)
     failed = portal.crawl_report("hub")["total"]["list_failed"]
     assert failed["http-404"] > 1
-    lost = set(undisturbed["hub"]) - set(portal.identities())
-    assert len(lost) > 5
+    missing = set(undisturbed["hub"]) - set(portal.identities())
+    assert len(missing) > 5
     portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]

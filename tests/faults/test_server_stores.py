@@ -22,9 +22,9 @@ NAME = "crawled"
 
 @pytest.fixture(params=OVER_SERVERS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with own_server(request.param) as own:
-        MAKE.get(own.name, not_needed)(own.port, NAME)
-        yield own
+    with own_server(request.param) as started:
+        MAKE.get(started.name, not_needed)(started.port, NAME)
+        yield started
 
 
 def set_store(sources: Path, uri: str) -> None:

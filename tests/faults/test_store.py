@@ -42,7 +42,7 @@ def own_disk(folder: Path, room: int) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(folder)], capture_output=True, check=False)
 
 
-def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def ended_early(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     """Return the report of a crawl ended by its store."""
     assert done.returncode == 1
     assert "the crawl failed: store-unavailable; fix the cause and run it again: nothing is lost" in done.stderr
@@ -56,7 +56,7 @@ def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
     with own_disk(portal.database.parent, SMALL_DISK):
         done = portal.run_crawl("hub")
-        total = broke_off(done)["total"]
+        total = ended_early(done)["total"]
         assert total["left"] + total["failed"].get("store-unavailable", 0) > 0  # whether pages were being processed is chance
         assert "the disk is full; free space" in done.stderr
         assert set(portal.identities()) < set(undisturbed["hub"])
@@ -68,7 +68,7 @@ def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> Non
 
 def test_file_size_limit_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
     done = portal.run_crawl("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE)))
-    broke_off(done)
+    ended_early(done)
     assert set(portal.identities()) < set(undisturbed["hub"])
     portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]
@@ -77,10 +77,10 @@ def test_file_size_limit_ends_crawl_without_loss(portal: Any, undisturbed: Any) 
 def test_locked_store_is_waited_for(portal: Any, undisturbed: Any) -> None:
     crawl = portal.start("hub")
     portal.wait_until(lambda: len(portal.identities()) >= 10)
-    held = threading.Thread(target=hold, args=(portal.database, 3.0))
-    held.start()
+    holder = threading.Thread(target=hold, args=(portal.database, 3.0))
+    holder.start()
     output, errors = crawl.communicate(timeout=900)
-    held.join()
+    holder.join()
     assert (crawl.returncode, errors) == (0, "")
     assert json.loads(output)["total"]["failed"] == {}
     assert portal.identities() == undisturbed["hub"]

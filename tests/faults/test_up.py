@@ -54,17 +54,17 @@ linux = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="asks
 @linux
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_portal_responds_during_crawl_and_both_end_together(portal: Any, web: MadeUpWeb, undisturbed: Any, sign: signal.Signals) -> None:
-    held = [one["url"] for one in web.manifest()["articles"] if identity(one["url"]) in undisturbed["hub"]][:1]
+    urls = [article["url"] for article in web.manifest()["articles"] if identity(article["url"]) in undisturbed["hub"]][:1]
     with up(portal.sources, "--port", "0") as (process, address):
-        with web.holding(held):
+        with web.holding(urls):
             portal.wait_until(lambda: bool(children(portal.sources)))
             portal.wait_until(lambda: len(portal.identities()) > 0)
             assert httpx.get(address, timeout=600).status_code == 200
             assert httpx.get(f"{address}/health", timeout=600).json()["status"] == "ok"
             assert children(portal.sources), "the crawl still runs"
         process.send_signal(sign)
-        rest, _ = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, "Traceback" in rest) == (0, False), rest
+        output, _ = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, "Traceback" in output) == (0, False), output
     assert children(portal.sources) == []
 
 
@@ -78,24 +78,24 @@ def test_crawl_ends_after_parent_is_killed(portal: Any) -> None:
 
 def test_new_stories_are_logged_and_shown(portal: Any) -> None:
     with up(portal.sources, "--port", "0") as (process, address):
-        said = next(line for line in process.stdout if "new stories" in line)
-        assert re.search(r"[1-9]\d* new stories", said)
+        message = next(line for line in process.stdout if "new stories" in line)
+        assert re.search(r"[1-9]\d* new stories", message)
         portal.wait_until(lambda: "/story/" in httpx.get(address, timeout=600).text)
         process.terminate()
 
 
 def test_next_free_port_is_used_by_default(portal: Any) -> None:
     try:
-        taken = listen("127.0.0.1", 8000)
+        listener = listen("127.0.0.1", 8000)
     except Exception:
-        taken = None  # already in use, which serves as well
+        listener = None  # already in use, which serves as well
     try:
         with up(portal.sources) as (process, address):
             assert 8000 < int(address.rpartition(":")[2]) < 8020
             process.terminate()
     finally:
-        if taken is not None:
-            taken.close()
+        if listener is not None:
+            listener.close()
 
 
 def test_portal_serves_and_reports_missing_network(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_portal_serves_and_reports_missing_network(tmp_path: Path) -> None:
     feeds = ", ".join(f'{{name: {name}, url: "http://{number}.newsportal-nowhere.invalid/rss"}}' for number, name in enumerate("甲乙丙"))
     sources.write_text(f"feeds: [{feeds}]\npoliteness: {{delay: 0}}\n", "utf-8")
     with up(sources, "--port", "0") as (process, address):
-        said = []
+        lines = []
         for line in process.stdout:
-            said.append(line)
+            lines.append(line)
             if "there is no network" in line:
                 break
         assert httpx.get(address, timeout=600).status_code == 200
         process.terminate()
     for name in "甲乙丙":
-        assert any(f"feed:{name}: list page: " in line and "dns × 1" in line for line in said), said
+        assert any(f"feed:{name}: list page: " in line and "dns × 1" in line for line in lines), lines

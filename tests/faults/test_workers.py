@@ -68,7 +68,7 @@ def test_page_that_kills_workers_is_set_aside(tmp_path: Path) -> None:
             return crawled.counts()[poison] >= 3 and crawled.articles - {poison} <= set(crawled.stored())
 
         crawled.wait_until(others_stored, every=0.5)
-        crawled.wait_until(lambda: [one["url"] for one in frontier(crawled, "aside")] == [poison], every=1.0)
+        crawled.wait_until(lambda: [row["url"] for row in frontier(crawled, "aside")] == [poison], every=1.0)
         assert crawled.running[0].poll() is None, "the fourth worker is alive"
         assert crawled.counts()[poison] == 3
         assert crawled.stop() == [0]
@@ -118,10 +118,10 @@ def remember(crawled: Any, seconds: float) -> None:
 
     from newsportal.sources import load
 
-    known = load(crawled.sources)
-    store = open_store(known.store)
+    sources = load(crawled.sources)
+    store = open_store(sources.store)
     before = datetime.now(UTC) - timedelta(seconds=seconds)
-    for source in known.all():
+    for source in sources.all():
         store.save_source_state(SourceState(source.key, last_run=before, last_success=before))
     store.close()
 
@@ -195,13 +195,13 @@ def test_second_signal_ends_worker_immediately(tmp_path: Path) -> None:
 
 def test_changed_sources_file_is_reloaded(tmp_path: Path) -> None:
     with farm(tmp_path, 2, 5) as crawled:
-        whole = crawled.sources.read_text("utf-8")
-        crawled.sources.write_text(whole[: whole.index("regions:")], "utf-8")
+        content = crawled.sources.read_text("utf-8")
+        crawled.sources.write_text(content[: content.index("regions:")], "utf-8")
         worker = crawled.start()
         crawled.wait_until(lambda: len(crawled.stored()) == 5)
         crawled.sources.write_text("feeds: 7\n", "utf-8")
         crawled.wait_until(lambda: "continues with the last valid sources" in crawled.log())
-        crawled.sources.write_text(whole, "utf-8")
+        crawled.sources.write_text(content, "utf-8")
         crawled.wait_until_stored(crawled.articles, 1)
         assert worker.poll() is None, "it is the same process"
         assert crawled.stop() == [0]
@@ -221,5 +221,5 @@ def test_serve_ends_cleanly_on_sigterm(tmp_path: Path) -> None:
             address = serving.stdout.readline().split("http://")[1].split()[0].rstrip("/")
             crawled.wait_until(lambda: responds(f"http://{address}/"))
             serving.send_signal(signal.SIGTERM)
-            said, _ = serving.communicate(timeout=PATIENCE)
-            assert (serving.returncode, "Traceback" in said) == (0, False), said
+            output, _ = serving.communicate(timeout=PATIENCE)
+            assert (serving.returncode, "Traceback" in output) == (0, False), output

@@ -227,10 +227,10 @@ def farm(
 def sources_values(port: int, hosts: int, interval: int | None) -> dict[str, object]:
     """Return the contents of ``sources.yaml``. Names have spaces and are not ASCII."""
     bases = [f"http://127.0.0.{host + 2}:{port}" for host in range(hosts)]
-    often = {} if interval is None else {"interval": interval}
-    feeds = [{"name": f"城 {host} 新闻", "url": f"{base}/feed.xml", **often} for host, base in enumerate(bases) if host % 2 == 0]
+    interval_setting = {} if interval is None else {"interval": interval}
+    feeds = [{"name": f"城 {host} 新闻", "url": f"{base}/feed.xml", **interval_setting} for host, base in enumerate(bases) if host % 2 == 0]
     regions = [
-        {"name": f"城 {host} 频道", "prefix": f"{base}/", "pages": 5, "allow": ["/a/"], **often}
+        {"name": f"城 {host} 频道", "prefix": f"{base}/", "pages": 5, "allow": ["/a/"], **interval_setting}
         for host, base in enumerate(bases)
         if host % 2
     ]

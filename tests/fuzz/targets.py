@@ -348,9 +348,9 @@ def _portal() -> tuple[httpx.Client, list[tuple[str, str]]]:
     client = httpx.Client(base_url=address, headers={"origin": address, "content-type": "application/json"}, timeout=PATIENCE)
     person = accounts.people.add("fuzz", "correct horse battery staple", Role.ADMIN, now=NOW)
     client.cookies.set("session", accounts.sessions.begin(person.id, now=datetime.now(UTC)))
-    some = next(iter(ids.values()))
+    id = next(iter(ids.values()))
     paths = client.get("/api/openapi.json").json()["paths"]
-    return client, [(method.upper(), re.sub(r"{\w+}", some, path)) for path, methods in paths.items() for method in methods]
+    return client, [(method.upper(), re.sub(r"{\w+}", id, path)) for path, methods in paths.items() for method in methods]
 
 
 def call_api(data: bytes) -> Iterator[object]:

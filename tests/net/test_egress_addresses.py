@@ -182,7 +182,7 @@ def _answers(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
 
     def getaddrinfo(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
         names.append(host)
-        return [(socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+        return [(socket.AF_INET6 if ":" in ip else socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return names

@@ -79,13 +79,13 @@ def test_decompression_bombs_stop_at_the_limit(name: str) -> None:
 def test_number_of_concatenated_streams_is_limited(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of a million tiny streams would copy the rest of the data: two megabytes took twelve seconds, sixteen a quarter of an hour."""
     monkeypatch.setattr(decompressing, "MAX_MEMBERS", 300)
-    one = PACKERS[name](b"x" * 3)
+    stream = PACKERS[name](b"x" * 3)
     if name == "deflate":  # the end of a stream is not detectable
-        assert decompress(one * 400, name, 1_000_000) == b"xxx"
+        assert decompress(stream * 400, name, 1_000_000) == b"xxx"
         return
-    assert decompress(one * 299, name, 1_000_000) == b"xxx" * 299
+    assert decompress(stream * 299, name, 1_000_000) == b"xxx" * 299
     with pytest.raises(ValueError, match="streams one after another"):
-        decompress(one * 400, name, 1_000_000)
+        decompress(stream * 400, name, 1_000_000)
 
 
 def test_large_concatenated_streams_are_complete() -> None:
@@ -116,8 +116,8 @@ def test_page_is_fetched_with_normalized_url(site: Any, response: Any) -> None:
     assert (page.status, page.body, page.content_type) == (200, TEXT, "text/html; charset=gbk")
     assert page.url == site.url("/a?%E8%AF%8D=1")
     assert page.fetched.tzinfo is not None
-    assert site.seen[0].headers["user-agent"] == "ours"
-    assert site.seen[0].headers["host"] == f"127.0.0.1:{site.port}"
+    assert site.requests[0].headers["user-agent"] == "ours"
+    assert site.requests[0].headers["host"] == f"127.0.0.1:{site.port}"
 
 
 def test_error_status_is_a_response(site: Any) -> None:
@@ -139,7 +139,7 @@ def test_redirects_to_forbidden_targets_are_refused(site: Any, response: Any, ho
     site.routes[f"/{hop}"] = response(b"", "301 Moved", location=target)
     with pytest.raises(EgressDenied):
         fetch(site.url("/1"), Policy(site.allow))
-    assert len(site.seen) == hop
+    assert len(site.requests) == hop
 
 
 def test_five_redirects_are_followed(site: Any, response: Any) -> None:
@@ -156,7 +156,7 @@ def test_redirect_loops_end(site: Any, response: Any) -> None:
     site.routes["/a"] = response(b"", "302 Found", location="/a")
     with pytest.raises(FetchFailed):
         fetch(site.url("/a"), Policy(site.allow))
-    assert len(site.seen) == 6
+    assert len(site.requests) == 6
 
 
 def test_allowed_redirect_is_raised_without_follow(site: Any, response: Any) -> None:
@@ -175,11 +175,11 @@ def test_credentials_stay_with_their_origin(make_site: Any, response: Any) -> No
     site.routes["/own2"] = response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b", "X-Kept": "1"}
     fetch(site.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
-    assert all(seen.headers["authorization"] == "Bearer t" and seen.headers["cookie"] == "a=b" for seen in site.seen)
-    assert len(site.seen) == 2
-    assert "authorization" not in other.seen[0].headers
-    assert "cookie" not in other.seen[0].headers
-    assert other.seen[0].headers["x-kept"] == "1"
+    assert all(request.headers["authorization"] == "Bearer t" and request.headers["cookie"] == "a=b" for request in site.requests)
+    assert len(site.requests) == 2
+    assert "authorization" not in other.requests[0].headers
+    assert "cookie" not in other.requests[0].headers
+    assert other.requests[0].headers["x-kept"] == "1"
 
 
 def test_checked_address_is_the_one_connected_to(site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_checked_address_is_the_one_connected_to(site: Any, response: Any, monke
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (next(answers), port))])
     site.routes["/"] = response(b"here")
     assert fetch(site.url(host="news.test"), Policy(("news.test",))).body == b"here"
-    assert site.seen[0].headers["host"] == f"news.test:{site.port}"
+    assert site.requests[0].headers["host"] == f"news.test:{site.port}"
     with pytest.raises(EgressDenied):
         fetch(site.url(host="news.test"), Policy(("news.test",)))
 
@@ -213,10 +213,10 @@ def test_unresolvable_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone, answered = Event(), []
+    ended, answered = Event(), []
 
     def hang(*_: Any, **__: Any) -> list[Any]:
-        answered.append(gone.wait(HANG))
+        answered.append(ended.wait(HANG))
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
@@ -224,7 +224,7 @@ def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
         fetch("http://slow.example/", PUBLIC, timeout=0.3)
     assert caught.value.reason == "timeout"
     assert answered == []
-    gone.set()
+    ended.set()
 
 
 def test_closed_port_is_reported(site: Any) -> None:
@@ -239,10 +239,10 @@ def test_closed_port_is_reported(site: Any) -> None:
 # endless and oversized responses
 
 
-def _endless(piece: bytes, head: bytes) -> Iterator[bytes]:
+def _endless(chunk: bytes, head: bytes) -> Iterator[bytes]:
     yield head
     while True:
-        yield piece
+        yield chunk
 
 
 def _reason(url: str, site: Any, **limits: Any) -> str:
@@ -255,8 +255,8 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 def test_endless_bodies_stop_at_the_limit(site: Any) -> None:
-    site.routes["/chunked"] = lambda seen: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
-    site.routes["/plain"] = lambda seen: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
+    site.routes["/chunked"] = lambda request: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
+    site.routes["/plain"] = lambda request: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
     assert _reason(site.url("/chunked"), site, max_bytes=200_000) == "too-large"
     assert _reason(site.url("/plain"), site, max_bytes=200_000) == "too-large"
 
@@ -274,21 +274,21 @@ def test_unknown_encoding_is_reported(site: Any, response: Any) -> None:
 @pytest.mark.slow
 def test_timeout_is_for_the_whole_exchange(site: Any, slowly: Any) -> None:
     """Each piece arrives within the timeout of a read; only the sum exceeds it."""
-    site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
-    site.routes["/head"] = lambda seen: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
-    site.routes["/silent"] = lambda seen: slowly(b"", 0.1, 40)
+    site.routes["/body"] = lambda request: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
+    site.routes["/head"] = lambda request: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
+    site.routes["/silent"] = lambda request: slowly(b"", 0.1, 40)
     for path in ("/body", "/head", "/silent"):
         assert _reason(site.url(path), site, timeout=0.5) == "timeout"
 
 
-def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _then(first: bytes, later: Iterator[bytes]) -> Iterator[bytes]:
     yield first
-    yield from rest
+    yield from later
 
 
 def test_huge_headers_are_refused(site: Any) -> None:
-    site.routes["/many"] = lambda seen: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
-    site.routes["/long"] = lambda seen: _endless(b"b" * 8192, b"HTTP/1.1 200 OK\r\na: ")
+    site.routes["/many"] = lambda request: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
+    site.routes["/long"] = lambda request: _endless(b"b" * 8192, b"HTTP/1.1 200 OK\r\na: ")
     assert _reason(site.url("/many"), site) == "connection"
     assert _reason(site.url("/long"), site) == "connection"
 

@@ -37,7 +37,7 @@ def test_listed_address_is_fetched(crawl: Any, site: Any, response: Any) -> None
     found = crawl(site.url("/a"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert found.pages[site.url("/a")].text == "北京"
     assert str(found.pages[site.url("/a")].ip_address) == "127.0.0.1"
-    assert site.seen[0].headers["user-agent"].startswith("newsportal/")
+    assert site.requests[0].headers["user-agent"].startswith("newsportal/")
 
 
 def test_private_addresses_are_never_connected_to(crawl: Any, site: Any) -> None:
@@ -58,7 +58,7 @@ def test_handler_refuses_without_middleware_and_without_retry(crawl: Any, site: 
 
 def test_public_name_with_private_address_is_refused(crawl: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"public.test": ["127.0.0.1"], "mixed.test": ["93.184.216.34", "127.0.0.1"]}
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in answers[host]])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (address, port)) for address in answers[host]])
     found = crawl(site.url(host="public.test"), site.url(host="mixed.test"))
     assert {error.reason for error in found.errors.values()} == {"loopback", "mixed-answers"}  # type: ignore[attr-defined]
     assert found.stats["egress/denied"] == 2
@@ -72,12 +72,12 @@ def test_checked_address_is_the_one_connected_to(crawl: Any, site: Any, response
     found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
     assert found.pages[site.url(host="news.test")].body == b"here"
     assert names == ["news.test"]
-    assert site.seen[0].headers["host"] == f"news.test:{site.port}"
+    assert site.requests[0].headers["host"] == f"news.test:{site.port}"
 
 
 def test_second_address_is_tried(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["127.0.0.9", "127.0.0.1"]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in both])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (address, port)) for address in both])
     site.routes["/"] = response(b"here")
     found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
     assert found.pages[site.url(host="news.test")].body == b"here"
@@ -88,7 +88,7 @@ def test_ipv6_literals_are_checked_and_reached(crawl: Any, response: Any, ipv6_s
     url = ipv6_site.url(host="[::1]")
     assert crawl(url, NEWSPORTAL_ALLOW_PRIVATE=[f"[::1]:{ipv6_site.port}"]).pages[url].body == b"six"
     assert fetch(url, Policy((f"[::1]:{ipv6_site.port}",))).body == b"six"
-    assert [seen.headers["host"] for seen in ipv6_site.seen] == [f"[::1]:{ipv6_site.port}"] * 2
+    assert [request.headers["host"] for request in ipv6_site.requests] == [f"[::1]:{ipv6_site.port}"] * 2
     assert isinstance(crawl(url).errors[url], EgressDenied)
     assert ipv6_site.connections == 2
 
@@ -140,7 +140,7 @@ def test_redirects_to_private_addresses_are_refused(crawl: Any, make_site: Any, 
     found = crawl(site.url("/1"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert isinstance(found.errors[site.url("/1")], EgressDenied)
     assert inside.connections == 0
-    assert len(site.seen) == hop
+    assert len(site.requests) == hop
 
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "gopher://x/", "ftp://127.0.0.1/", "data:text/html,x"])
@@ -162,7 +162,7 @@ def test_redirect_loops_end(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/"] = response(b"", "302 Found", location="/")
     found = crawl(site.url(), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert isinstance(found.errors[site.url()], IgnoreRequest)
-    assert len(site.seen) == 6
+    assert len(site.requests) == 6
 
 
 def test_credentials_stay_with_their_origin(crawl: Any, make_site: Any, response: Any) -> None:
@@ -170,9 +170,9 @@ def test_credentials_stay_with_their_origin(crawl: Any, make_site: Any, response
     site = make_site({"/": response(b"", "302 Found", location=other.url("/x", "127.0.0.2"))})
     secrets = {"Authorization": "Bearer t", "Cookie": "a=b"}
     crawl({"url": site.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
-    assert site.seen[0].headers["authorization"] == "Bearer t"
-    assert site.seen[0].headers["cookie"] == "a=b"
-    assert not {"authorization", "cookie"} & set(other.seen[0].headers)
+    assert site.requests[0].headers["authorization"] == "Bearer t"
+    assert site.requests[0].headers["cookie"] == "a=b"
+    assert not {"authorization", "cookie"} & set(other.requests[0].headers)
 
 
 def test_proxies_are_unused_unless_enabled(crawl: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,18 +219,18 @@ def test_decompression_bombs_stop_at_the_limit(crawl: Any, site: Any, response: 
     assert found.pages[site.url("/page")].body == b"page"
 
 
-def _endless(piece: bytes, head: bytes) -> Iterator[bytes]:
+def _endless(chunk: bytes, head: bytes) -> Iterator[bytes]:
     yield head
     while True:
-        yield piece
+        yield chunk
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
 def test_endless_bodies_stop_at_the_limit(crawl: Any, site: Any, response: Any) -> None:
-    site.routes["/chunked"] = lambda seen: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
-    site.routes["/plain"] = lambda seen: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
+    site.routes["/chunked"] = lambda request: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
+    site.routes["/plain"] = lambda request: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
     site.routes["/declared"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"
     urls = [site.url(path) for path in ("/chunked", "/plain", "/declared")]
     found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
@@ -246,13 +246,13 @@ def test_header_limit_is_per_response(crawl: Any, site: Any) -> None:
     found = crawl(*map(site.url, paths), NEWSPORTAL_ALLOW_PRIVATE=site.allow, CONCURRENT_REQUESTS=1)
     assert not found.errors
     assert site.connections == 1
-    assert [one.path for one in site.seen] == paths
+    assert [request.path for request in site.requests] == paths
 
 
 def test_huge_headers_are_refused(crawl: Any, site: Any) -> None:
-    site.routes["/many"] = lambda seen: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
-    site.routes["/informal"] = lambda seen: _endless(b"HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n" * 100, b"")
-    site.routes["/long"] = lambda seen: _endless(b"b" * 8192, b"HTTP/1.1 200 OK\r\na: ")
+    site.routes["/many"] = lambda request: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
+    site.routes["/informal"] = lambda request: _endless(b"HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n" * 100, b"")
+    site.routes["/long"] = lambda request: _endless(b"b" * 8192, b"HTTP/1.1 200 OK\r\na: ")
     found = crawl(*(site.url(path) for path in ("/many", "/informal", "/long")), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
     assert isinstance(found.errors[site.url("/many")], DownloadCancelledError)
     assert isinstance(found.errors[site.url("/informal")], DownloadCancelledError)
@@ -261,17 +261,17 @@ def test_huge_headers_are_refused(crawl: Any, site: Any) -> None:
 
 def test_timeout_is_for_the_whole_exchange(crawl: Any, site: Any, slowly: Any) -> None:
     """DOWNLOAD_TIMEOUT applies to the whole exchange: an occasional byte does not prolong it."""
-    site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
-    site.routes["/head"] = lambda seen: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
-    site.routes["/silent"] = lambda seen: slowly(b"", 0.1, 40)
+    site.routes["/body"] = lambda request: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
+    site.routes["/head"] = lambda request: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
+    site.routes["/silent"] = lambda request: slowly(b"", 0.1, 40)
     urls = [site.url(path) for path in ("/body", "/head", "/silent")]
     found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow, DOWNLOAD_TIMEOUT=0.5)
     assert [type(found.errors[url]) for url in urls] == [DownloadTimeoutError] * 3
 
 
-def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _then(first: bytes, later: Iterator[bytes]) -> Iterator[bytes]:
     yield first
-    yield from rest
+    yield from later
 
 
 def test_connections_are_reused(crawl: Any, site: Any, response: Any) -> None:

@@ -131,7 +131,7 @@ def test_start_urls_pushed_to_redis_are_checked(file: Path, site: Any, private: 
 
     file.write_text(file.read_text("utf-8") + f"frontier: {{redis: {redis_server.url}}}\n", "utf-8")
     site.routes |= {
-        "/slow": lambda seen: chain(slowly(b"", 4.0, 1), [response(b"late", content_type="text/plain")]),
+        "/slow": lambda request: chain(slowly(b"", 4.0, 1), [response(b"late", content_type="text/plain")]),
         "/a": response(b"plain", content_type="text/plain"),
     }
     bad = ["file:///etc/passwd", "http://169.254.169.254/latest", private.url("/feed")]

@@ -25,21 +25,21 @@ def mail(number: int, sender: str = "早报 <news@b.example>", more: str = "") -
 
 @pytest.fixture
 def server() -> Iterator[ImapServer]:
-    with imap_server() as made:
-        made.mails = {uid: mail(uid) for uid in (3, 5, 9)}
-        yield made
+    with imap_server() as imap:
+        imap.mails = {uid: mail(uid) for uid in (3, 5, 9)}
+        yield imap
 
 
-def box(server: ImapServer, **changed: object) -> Mailbox:
+def mailbox_at(server: ImapServer, **changed: object) -> Mailbox:
     return replace(Mailbox("INBOX", "127.0.0.1", server.port, False, "me@b.example", PASSWORD), **changed)  # type: ignore[arg-type]
 
 
-def read(server: ImapServer, wanted: Wanted = WANTED, **changed: object) -> Fetched:
-    return read_mailbox(box(server, **changed), wanted, Policy(server.allow), 60)
+def read(server: ImapServer, filters: Wanted = WANTED, **changed: object) -> Fetched:
+    return read_mailbox(mailbox_at(server, **changed), filters, Policy(server.allow), 60)
 
 
 def bodies(found: Fetched) -> list[bytes]:
-    return [one.raw.split()[-1] for one in found.mails]
+    return [fetched.raw.split()[-1] for fetched in found.mails]
 
 
 def test_each_mail_is_read_once_and_not_changed(server: ImapServer) -> None:
@@ -50,9 +50,9 @@ def test_each_mail_is_read_once_and_not_changed(server: ImapServer) -> None:
     assert (bodies(second), second.position) == ([b"9"], "7-dde83cda.9")
     third = read(server, replace(WANTED, after=second.position))
     assert (third.mails, third.position, third.left) == ((), "7-dde83cda.9", 0)  # a server returns its last mail for 10:*
-    assert not [command for command in server.seen if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
-    assert all("BODY.PEEK[" in command for command in server.seen if "FETCH" in command)
-    assert "UID SEARCH SINCE 01-Nov-2026" in server.seen
+    assert not [command for command in server.commands if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
+    assert all("BODY.PEEK[" in command for command in server.commands if "FETCH" in command)
+    assert "UID SEARCH SINCE 01-Nov-2026" in server.commands
 
 
 def test_mailbox_with_new_uid_validity_is_read_again(server: ImapServer) -> None:
@@ -63,15 +63,15 @@ def test_mailbox_with_new_uid_validity_is_read_again(server: ImapServer) -> None
 def test_filter_by_sender_and_list(server: ImapServer) -> None:
     server.mails |= {11: mail(11, "spam@evil.example"), 12: mail(12, "a@B.example", "List-Id: =?utf-8?q?x?= <daily.b.example>\r\n")}
     assert bodies(read(server, replace(WANTED, senders=("@b.example",)))) == [b"3", b"5", b"9", b"12"]
-    chosen = read(server, replace(WANTED, senders=("@b.example",), lists=("daily.b",)))
-    assert (bodies(chosen), chosen.position) == ([b"12"], "7-dde83cda.12")
+    filtered = read(server, replace(WANTED, senders=("@b.example",), lists=("daily.b",)))
+    assert (bodies(filtered), filtered.position) == ([b"12"], "7-dde83cda.12")
 
 
 def test_folder_names_in_any_script(server: ImapServer) -> None:
     assert bodies(read(server, folder="通讯")) == [b"3", b"5", b"9"]
     with pytest.raises(FetchFailed, match="mail-folder"):
         read(server, folder='没有 "此" & 夹')
-    assert server.seen[-1] == 'EXAMINE "&bKFnCQ- \\"&ezQ-\\" &- &WTk-"'.replace("&ezQ-", "&a2Q-")
+    assert server.commands[-1] == 'EXAMINE "&bKFnCQ- \\"&ezQ-\\" &- &WTk-"'.replace("&ezQ-", "&a2Q-")
 
 
 def test_wrong_password_is_reported_and_hidden(server: ImapServer) -> None:
@@ -86,7 +86,7 @@ def test_long_mail_is_truncated(server: ImapServer, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(mailbox, "MAX_ALL", 100)
     server.mails = {1: mail(1) + b"x" * 1000, 2: mail(2), 3: mail(3), 4: mail(4)}
     found = read(server)
-    assert [(len(one.raw), one.is_cut) for one in found.mails] == [(60, True), (len(mail(2)), False)]
+    assert [(len(fetched.raw), fetched.is_cut) for fetched in found.mails] == [(60, True), (len(mail(2)), False)]
     assert (found.position, found.left) == ("7-dde83cda.2", 2)
     server.instead = {"UID FETCH": b"* 1 FETCH (UID 1 BODY[]<0> {99999999999}\r\n"}
     with pytest.raises(FetchFailed, match="mail-server"):
@@ -125,7 +125,7 @@ def test_server_that_is_not_imap_is_reported(server: ImapServer) -> None:
     with pytest.raises(FetchFailed, match="mail-server"):
         read(server)
     with pytest.raises(EgressDenied, match="loopback"):
-        read_mailbox(box(server), WANTED, PUBLIC)
+        read_mailbox(mailbox_at(server), WANTED, PUBLIC)
 
 
 def test_certificate_is_verified_unless_disabled(server_context: ssl.SSLContext) -> None:

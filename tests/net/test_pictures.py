@@ -97,26 +97,26 @@ def test_range_request_fetches_the_first_bytes_only(site: Any, response: Any, in
     picture = jpeg()
     assert len(picture) > 2 * FIRST_BYTES
 
-    def ranged(seen: Any) -> bytes:
-        assert seen.headers["range"] == f"bytes=0-{FIRST_BYTES - 1}"
+    def ranged(request: Any) -> bytes:
+        assert request.headers["range"] == f"bytes=0-{FIRST_BYTES - 1}"
         return response(picture[:FIRST_BYTES], "206 Partial Content", content_range=f"bytes 0-{FIRST_BYTES - 1}/{len(picture)}")
 
     site.routes["/1.jpg"] = ranged
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow)
     assert (found.format, found.width, found.height, found.print, found.refused) == ("jpeg", 900, 600, None, None)
-    assert len(site.seen) == 1
+    assert len(site.requests) == 1
 
 
 def test_referer_is_the_page_of_the_picture(site: Any, response: Any, inspect_pictures: Look) -> None:
     """Hotlink protection (防盗链) refuses other pages."""
     picture = small_png()
-    site.routes["/1.png"] = lambda seen: (
-        response(picture) if seen.headers.get("referer") == "https://photo.example/s/7.html" else response(b"", "403 Forbidden")
+    site.routes["/1.png"] = lambda request: (
+        response(picture) if request.headers.get("referer") == "https://photo.example/s/7.html" else response(b"", "403 Forbidden")
     )
     (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow, page="https://photo.example/s/7.html")
     assert (found.format, found.width, found.height) == ("png", 320, 240)
     assert found.print is not None  # the first bytes were the whole picture
-    assert "image" in site.seen[0].headers["accept"]
+    assert "image" in site.requests[0].headers["accept"]
     (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow)
     assert (found.looked, found.refused) == (None, None)
 
@@ -124,7 +124,7 @@ def test_referer_is_the_page_of_the_picture(site: Any, response: Any, inspect_pi
 def test_response_ignoring_range_is_aborted(site: Any, inspect_pictures: Look) -> None:
     sent = []
 
-    def endless(seen: Any) -> Any:
+    def endless(request: Any) -> Any:
         yield b"HTTP/1.1 200 OK\r\ncontent-type: image/jpeg\r\nconnection: close\r\n\r\n" + jpeg()
         for _ in range(400):  # 40 MB
             sent.append(1)
@@ -142,7 +142,7 @@ def test_size_beyond_the_first_bytes_needs_a_second_request(site: Any, response:
     site.routes["/profile.jpg"] = response(plain[:2] + profile + plain[2:])
     (found,) = inspect_pictures(site.url("/profile.jpg"), allow=site.allow)
     assert (found.width, found.height) == (300, 200)
-    assert len(site.seen) == 2
+    assert len(site.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_wrong_content_type_is_ignored(site: Any, response: Any, inspect_picture
 
 def test_picture_is_gone_after_two_404(site: Any, response: Any, inspect_pictures: Look) -> None:
     picture = small_png()
-    site.routes["/ranges.png"] = lambda seen: response(b"", "404 Not Found") if "range" in seen.headers else response(picture)
+    site.routes["/ranges.png"] = lambda request: response(b"", "404 Not Found") if "range" in request.headers else response(picture)
     missing, found, refused = inspect_pictures(
         site.url("/gone.png"), site.url("/ranges.png"), site.url("/ranges.png").replace("127.0.0.1", "127.0.0.2"), allow=site.allow
     )
@@ -185,8 +185,8 @@ def test_picture_is_gone_after_two_404(site: Any, response: Any, inspect_picture
 def test_temporary_failures_are_retried_another_time(site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/busy.png"] = response(b"", "503 Service Unavailable")
     site.routes["/broken.png"] = b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n" + small_png()[:100]
-    site.routes["/range.png"] = lambda seen: (
-        response(b"", "416 Range Not Satisfiable") if "range" in seen.headers else response(small_png())
+    site.routes["/range.png"] = lambda request: (
+        response(b"", "416 Range Not Satisfiable") if "range" in request.headers else response(small_png())
     )
     busy, broken, ranged = inspect_pictures(*map(site.url, ("/busy.png", "/broken.png", "/range.png")), allow=site.allow)
     assert (busy.looked, broken.looked) == (None, None)
@@ -208,7 +208,7 @@ def test_complete_pictures_are_fetched_for_fingerprints(site: Any, response: Any
     site.routes["/1.jpg"] = response(jpeg())
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, prints=True)
     assert found.print is not None
-    assert "range" not in site.seen[0].headers
+    assert "range" not in site.requests[0].headers
 
 
 def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_p
     site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(picture), picture]
     archive = str(tmp_path / "crawl.warc.gz")
     (first,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, NEWSPORTAL_ARCHIVE=archive)
-    requests = len(site.seen)
+    requests = len(site.requests)
     again, never = inspect_pictures(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
     assert (again.width, again.height, again.format) == (first.width, first.height, first.format) == (900, 600, "jpeg")
     assert (never.refused, never.looked) == (None, None)  # not gone: not requested in the archived crawl
-    assert len(site.seen) == requests
+    assert len(site.requests) == requests

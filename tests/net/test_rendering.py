@@ -45,8 +45,8 @@ Render = Callable[..., Any]
 
 def html(body: str, **headers: str) -> bytes:
     text = f"<!DOCTYPE html><html><head><meta charset=utf-8><title>页</title></head><body>{body}</body></html>".encode()
-    named = {"content-type": "text/html; charset=utf-8", "content-length": str(len(text)), "connection": "close"} | headers
-    return "\r\n".join(["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in named.items()), "", ""]).encode() + text
+    fields = {"content-type": "text/html; charset=utf-8", "content-length": str(len(text)), "connection": "close"} | headers
+    return "\r\n".join(["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in fields.items()), "", ""]).encode() + text
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def render(crawl: Any, site: Any) -> Render:
     """Function that crawls paths of ``site`` as rendered pages; limits by name."""
 
     def run(*paths: str, allow: tuple[str, ...] = (), settings: dict[str, Any] | None = None, **limits: Any) -> Any:
-        wanted = [{"url": site.url(path), "meta": {"render": True, "source": "feed:x"}} for path in paths]
-        given = {"timeout": 300, "wait": 60, **limits}  # idle pages end at once
-        return crawl(*wanted, NEWSPORTAL_ALLOW_PRIVATE=[*site.allow, *allow], NEWSPORTAL_RENDERING=given, **(settings or {}))
+        requests = [{"url": site.url(path), "meta": {"render": True, "source": "feed:x"}} for path in paths]
+        rendering = {"timeout": 300, "wait": 60, **limits}  # idle pages end at once
+        return crawl(*requests, NEWSPORTAL_ALLOW_PRIVATE=[*site.allow, *allow], NEWSPORTAL_RENDERING=rendering, **(settings or {}))
 
     return run
 
@@ -78,7 +78,7 @@ def test_page_made_by_scripts_is_rendered(render: Render, site: Any, story: str)
     assert page.flags == ["rendered"]
     assert page.headers["Content-Type"] == b"text/html; charset=utf-8"
     assert sorted(site.paths()) == ["/list.json", story]  # the URLs of pictures are enough
-    assert {seen.headers["user-agent"] for seen in site.seen} == {"newsportal/0.1 (+https://portal.example)"}
+    assert {request.headers["user-agent"] for request in site.requests} == {"newsportal/0.1 (+https://portal.example)"}
     assert found.stats["render/pages/feed:x"] == 1
     assert found.stats["render/requests/feed:x"] == 1
     assert found.stats["render/blocked/image"] == 2
@@ -179,7 +179,7 @@ def test_public_name_with_private_address_is_refused(
 ) -> None:
     inside = make_site({"/": response(b"document.title = 'secret'")})
     answers = iter([["127.0.0.1"], ["93.184.216.34", "127.0.0.1"]])
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in next(answers)])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (address, port)) for address in next(answers)])
     tags = "".join(f"<script src='http://{name}:{inside.port}/'></script>" for name in ("public.test", "mixed.test"))
     site.routes["/"] = html(tags)
     found = render("/")
@@ -208,8 +208,8 @@ def test_navigation_is_a_redirect_that_obeys_robots_txt(render: Render, site: An
 
 
 def test_navigation_loops_end(render: Render, site: Any) -> None:
-    for one, other in (("/a", "/b"), ("/b", "/a")):
-        site.routes[one] = html(f"<script>location.href = '{other}'</script>")
+    for first, other in (("/a", "/b"), ("/b", "/a")):
+        site.routes[first] = html(f"<script>location.href = '{other}'</script>")
     site.routes["/again"] = html("<p>同</p><script>location.reload()</script>")
     found = render("/a", "/again", settings={"REDIRECT_MAX_TIMES": 3})
     assert "max redirections" in str(found.errors[site.url("/a")])
@@ -219,13 +219,13 @@ def test_navigation_loops_end(render: Render, site: Any) -> None:
 
 def test_page_may_set_a_cookie_and_reload(render: Render, site: Any) -> None:
     door = html("<script>document.cookie = 'seen=1'; location.reload()</script>", **{"set-cookie": "mark=2; HttpOnly"})
-    site.routes["/"] = lambda seen: html("<p>里面") if "seen=1" in seen.headers.get("cookie", "") else door
+    site.routes["/"] = lambda request: html("<p>里面") if "seen=1" in request.headers.get("cookie", "") else door
     found = render("/")
     assert "里面" in found.pages[site.url("/")].text
-    assert "mark=2" in site.seen[-1].headers["cookie"]
-    before = len(site.seen)
+    assert "mark=2" in site.requests[-1].headers["cookie"]
+    before = len(site.requests)
     again = render("/")
-    assert "cookie" not in site.seen[before].headers, "no cookie is left for the next page"
+    assert "cookie" not in site.requests[before].headers, "no cookie is left for the next page"
     assert "里面" in again.pages[site.url("/")].text
 
 
@@ -246,7 +246,7 @@ def test_hanging_pages_time_out_with_a_reason(render: Render, site: Any) -> None
 
 def test_busy_pages_are_taken_as_they_are(render: Render, site: Any, slowly: Any) -> None:
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/javascript\r\n\r\n"
-    site.routes["/slow.js"] = lambda seen: iter([head, *slowly(b"/* */", 0.2, 60)])
+    site.routes["/slow.js"] = lambda request: iter([head, *slowly(b"/* */", 0.2, 60)])
     site.routes["/slow"] = html("<p>先</p><script src=/slow.js></script><p>后</p>")
     site.routes["/clock"] = html("<p id=p>钟</p><script>setInterval(() => document.body.append(Date.now()), 20)</script>")
     site.routes["/asks"] = html("<p>问</p><script>setInterval(() => fetch('/no?' + Math.random()), 50)</script>")
@@ -316,11 +316,11 @@ def test_rendered_crawl_is_archived_and_replayed(render: Render, site: Any, stor
     archive = tmp_path / "crawl.warc.gz"
     first = render(story, settings={"NEWSPORTAL_ARCHIVE": str(archive)}).pages[site.url(story)]
     site.routes.clear()
-    requests = len(site.seen)
+    requests = len(site.requests)
     again = render(story, settings={"NEWSPORTAL_REPLAY": str(archive)})
     assert again.pages[site.url(story)].text == first.text
     assert "rendered" in again.pages[site.url(story)].flags
-    assert len(site.seen) == requests
+    assert len(site.requests) == requests
 
 
 def test_standalone_rendering(site: Any, make_site: Any, story: str) -> None:
@@ -330,7 +330,7 @@ def test_standalone_rendering(site: Any, make_site: Any, story: str) -> None:
     page = standalone.fetch(site.url("/door"), policy, setup, headers={"user-agent": "mine"})
     assert page.url == site.url(story)
     assert b'<img src="/1.jpg">' in page.body
-    assert {seen.headers["user-agent"] for seen in site.seen} == {"mine"}
+    assert {request.headers["user-agent"] for request in site.requests} == {"mine"}
     inside = make_site()
     site.routes["/in"] = html(f"<script src='{inside.url()}'></script><script>location.href = '{inside.url()}'</script>")
     with pytest.raises(EgressDenied):
@@ -359,7 +359,7 @@ def test_browser_that_cannot_start_fails_its_pages_only(
 def test_frozen_browser_is_killed(render: Render, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = []
 
-    def stop(seen: Any) -> bytes:
+    def stop(request: Any) -> bytes:
         for pid in family(os.getpid()):
             if (
                 b"--remote-debugging-pipe" in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -475,7 +475,7 @@ def test_ended_crawl_leaves_no_browser(
 
 def test_finished_crawl_leaves_no_browser(start_crawl: Callable[[str], Started], site: Any, response: Any) -> None:
     numbers = count()
-    site.routes["/in"] = lambda seen: (next(numbers), time.sleep(2), response(b""))[2]
+    site.routes["/in"] = lambda request: (next(numbers), time.sleep(2), response(b""))[2]
     site.routes["/"] = html("<script src=/in></script>")
     process = start_crawl("/")
     pids = _browsers(process, site)

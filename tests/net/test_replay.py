@@ -99,7 +99,7 @@ def test_full_disk_stops_the_crawl_and_leaves_a_valid_archive(crawl: Any, site: 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert found.stats["finish_reason"] == "archive-failed"
-    assert len(site.seen) < 15
+    assert len(site.requests) < 15
     assert any(isinstance(error, ArchiveError) for error in found.errors.values())
     with open_index(archive) as index:
         assert index.warnings == ()
@@ -108,9 +108,9 @@ def test_full_disk_stops_the_crawl_and_leaves_a_valid_archive(crawl: Any, site: 
 
 @pytest.mark.data
 def test_saved_web_is_replayed(crawl: Any, data: Path) -> None:
-    listed = json.loads((data / "web" / "dev.index.json").read_text())
-    articles = [article["url"] for article in listed["articles"]][::25]
-    urls = [*listed["feeds"][:5], *listed["hubs"][:5], *articles]
+    index = json.loads((data / "web" / "dev.index.json").read_text())
+    articles = [article["url"] for article in index["articles"]][::25]
+    urls = [*index["feeds"][:5], *index["hubs"][:5], *articles]
     found = crawl(*urls, NEWSPORTAL_REPLAY=str(data / "web" / "dev.warc.gz"), ROBOTSTXT_OBEY=True, DOWNLOAD_MAXSIZE=1 << 24)
     assert [url for url in urls if url not in found.pages] == []
     assert {page.status for page in found.pages.values()} == {200}

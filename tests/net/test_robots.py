@@ -120,8 +120,8 @@ def test_source_may_be_exempt(crawl: Any, site: Any, response: Any) -> None:
     assert site.paths() == ["/a"]
     unsaid = {"url": site.url("/a"), "meta": {"obey_robots": None}}
     assert _crawl(crawl, site, unsaid, ROBOTSTXT_OBEY=False).pages
-    held = {"url": site.url("/a"), "meta": {"obey_robots": True}}
-    assert _crawl(crawl, site, held, ROBOTSTXT_OBEY=False).errors
+    request = {"url": site.url("/a"), "meta": {"obey_robots": True}}
+    assert _crawl(crawl, site, request, ROBOTSTXT_OBEY=False).errors
     assert _crawl(crawl, site, unsaid).errors
 
 
@@ -131,7 +131,7 @@ def test_pages_without_robots_txt_are_fetched(crawl: Any, site: Any, response: A
     assert _crawl(crawl, site, "/a").pages
 
 
-def _reset(seen: Any) -> list[bytes]:
+def _reset(request: Any) -> list[bytes]:
     return []  # close the connection without a byte
 
 
@@ -139,8 +139,8 @@ def test_unreachable_robots_txt_forbids_pages(crawl: Any, site: Any, response: A
     answers = {
         "503": response(b"", "503 Busy"),
         "reset": _reset,
-        "time-out": lambda seen: slowly(b"", 0.1, 20),
-        "endless": lambda seen: slowly(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n", 0, 1),
+        "time-out": lambda request: slowly(b"", 0.1, 20),
+        "endless": lambda request: slowly(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n", 0, 1),
     }
     site.routes["/a"] = response(b"a")
     for answer in answers.values():
@@ -188,10 +188,10 @@ def test_five_redirects_of_robots_txt_are_followed(crawl: Any, make_site: Any, r
 def test_crawl_delay_slows_the_host_down(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= {"/robots.txt": response(b"User-agent: *\nCrawl-delay: 0.3\n")}
     site.routes |= {f"/{number}": response(b"x") for number in range(3)}
-    began = time.monotonic()
+    start = time.monotonic()
     found = _crawl(crawl, site, "/0", "/1", "/2", CONCURRENT_REQUESTS_PER_DOMAIN=8)
     assert len(found.pages) == 3
-    assert time.monotonic() - began >= 0.6
+    assert time.monotonic() - start >= 0.6
 
 
 def test_replay_without_robots_txt_is_allowed_and_fast(crawl: Any, tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_replay_without_robots_txt_is_allowed_and_fast(crawl: Any, tmp_path: Pat
         for number in range(3):
             writer.write(Exchange(f"http://b.test/{number}", 200, (), b"c"))
     urls = ["http://a.test/a", "http://b.test/b", *(f"http://b.test/{number}" for number in range(3))]
-    began = time.monotonic()
+    start = time.monotonic()
     found = crawl(*urls, ROBOTSTXT_OBEY=True, NEWSPORTAL_REPLAY=str(tmp_path / "a.warc.gz"))
-    assert time.monotonic() - began < 50, "one delay would take longer"
+    assert time.monotonic() - start < 50, "one delay would take longer"
     assert list(found.errors) == ["http://b.test/b"]
 
 

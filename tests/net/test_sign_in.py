@@ -95,10 +95,10 @@ def test_crawl_signs_in_and_stores_no_credentials(
     requests = [{"url": at + path, "meta": meta} for path in paths]
     requests.append({"url": f"{at}/other", "meta": {**meta, "source": "feed:别家"}})
     found = crawl(*requests, DOWNLOADER_MIDDLEWARES=middlewares, NEWSPORTAL_ARCHIVE=str(archive), **settings)
-    signed = {head.split()[1].decode() for head in tls_site.seen if b"s3cr3t-word" in head}
+    signed = {head.split()[1].decode() for head in tls_site.requests if b"s3cr3t-word" in head}
     assert signed == set(paths)
-    assert {head.split()[1].decode() for head in tls_site.seen} == {*paths, "/landed", "/other"}
-    assert all(head.lower().count(b"cookie: session=s3cr3t-word") == 1 for head in tls_site.seen if b"s3cr3t" in head)
+    assert {head.split()[1].decode() for head in tls_site.requests} == {*paths, "/landed", "/other"}
+    assert all(head.lower().count(b"cookie: session=s3cr3t-word") == 1 for head in tls_site.requests if b"s3cr3t" in head)
     error = found.errors[f"{at}/members"]
     assert isinstance(error, ChallengePage)
     assert (error.reason, error.passing) == ("sign-in", True)
@@ -112,4 +112,4 @@ def test_crawl_signs_in_and_stores_no_credentials(
 def test_trial_signs_in_like_the_crawl(tls_site: Any) -> None:
     sources = sources_of(FILE % tls_site.port)
     assert source_fetcher(sources, sources.feeds[0])(f"https://127.0.0.1:{tls_site.port}/moved").status == 200
-    assert [(head.split()[1], b"s3cr3t-word" in head) for head in tls_site.seen] == [(b"/moved", True), (b"/landed", False)]
+    assert [(head.split()[1], b"s3cr3t-word" in head) for head in tls_site.requests] == [(b"/moved", True), (b"/landed", False)]

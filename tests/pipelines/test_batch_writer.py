@@ -93,12 +93,12 @@ def test_invalid_article_fails_alone(store: Watched) -> None:
 def test_store_outage_is_reported_to_every_waiter(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "RETRY_DELAYS", (0.0,))
 
-    def away(*_: object, **__: object) -> None:
+    def unavailable(*_: object, **__: object) -> None:
         raise StoreUnavailable("away")
 
     with monkeypatch.context() as broken:
-        broken.setattr(store, "add_all", away)
-        broken.setattr(store, "add", away)
+        broken.setattr(store, "add_all", unavailable)
+        broken.setattr(store, "add", unavailable)
         answers = asyncio.run(add_all_at_once(store, [draft(str(n)) for n in range(5)]))
     assert [type(answer) for answer in answers] == [StoreUnavailable] * 5
     assert store.tally().articles == 0
@@ -121,13 +121,13 @@ def test_cancelled_waiter_does_not_affect_others(store: Watched) -> None:
 
 def test_several_writers_share_one_store(tmp_path: Path) -> None:
     opened = empty_store(tmp_path / "news.db")
-    known = LocalFilter(opened)
+    seen = LocalFilter(opened)
 
     async def many() -> None:
-        lines = [BatchWriter(opened, known) for _ in range(3)]
+        lines = [BatchWriter(opened, seen) for _ in range(3)]
         await asyncio.gather(*(line.add(draft(f"{number} {n}")) for number, line in enumerate(lines) for n in range(10)))
 
     asyncio.run(many())
     assert opened.tally().articles == 30
-    assert len(known.find_stored([f"a.example/{number} {n}" for number in range(3) for n in range(10)])) == 30
+    assert len(seen.find_stored([f"a.example/{number} {n}" for number in range(3) for n in range(10)])) == 30
     opened.close()

@@ -52,9 +52,9 @@ def tracker(tmp_path: Path) -> Iterator[LinkTracker]:
     found.store.close()
 
 
-def article(source: str, html: str = HTML, **said: str) -> Article:
+def article(source: str, html: str = HTML, **fields: str) -> Article:
     url = f"https://{source[-1:]}.example/2026/0305/1.html"
-    return Article(url, Link(url, source, **said), NOW, page=Page(url, html.encode(), NOW, content_type="text/html; charset=utf-8"))
+    return Article(url, Link(url, source, **fields), NOW, page=Page(url, html.encode(), NOW, content_type="text/html; charset=utf-8"))
 
 
 def reader(tracker: LinkTracker) -> Callable[[Article], Extraction]:
@@ -76,9 +76,9 @@ def test_each_source_uses_its_method(tracker: LinkTracker) -> None:
 def test_method_parameters_are_applied(tracker: LinkTracker) -> None:
     page = f"<html><head><title>古镇的路铺好了</title></head><body>{TABLES}</body></html>"
     document = dom.from_text(page, "https://b.example/1")
-    made = {share: tracker.sites.extractor("table_stats", {"share": share}) for share in (0.65, 0.9)}
-    assert reader(tracker)(article("region:乙", page)).text == made[0.9](document, None, NOW).text
-    assert len(made[0.9](document, None, NOW).text or "") > len(made[0.65](document, None, NOW).text or "")
+    extractors = {share: tracker.sites.extractor("table_stats", {"share": share}) for share in (0.65, 0.9)}
+    assert reader(tracker)(article("region:乙", page)).text == extractors[0.9](document, None, NOW).text
+    assert len(extractors[0.9](document, None, NOW).text or "") > len(extractors[0.65](document, None, NOW).text or "")
 
 
 def test_summary_blocks_are_saved_between_crawls(tracker: LinkTracker) -> None:
@@ -91,15 +91,15 @@ def test_summary_blocks_are_saved_between_crawls(tracker: LinkTracker) -> None:
 
 
 def test_concurrent_processes_merge_what_they_learned(store: Store) -> None:
-    one, other = (SiteMemory(store, SiteKnowledge()) for _ in range(2))
-    for memory, host in ((one, "a"), (other, "b")):
+    first, other = (SiteMemory(store, SiteKnowledge()) for _ in range(2))
+    for memory, host in ((first, "a"), (other, "b")):
         page = Page(f"https://{host}.example/1", HTML.encode(), NOW, content_type="text/html; charset=utf-8")
         memory.extractor("summary_anchor", {})(dom.document(page), Link(page.url, "engine:x", summary=LEAD), NOW)
-    one.save(NOW)
+    first.save(NOW)
     other.save(NOW)
-    (kept,) = store.site_lines("extractor:summary_anchor").values()
-    assert b"a.example" in kept
-    assert b"b.example" in kept
+    (saved,) = store.site_lines("extractor:summary_anchor").values()
+    assert b"a.example" in saved
+    assert b"b.example" in saved
 
 
 def test_templates_are_saved_between_crawls_until_forgotten(store: Store) -> None:
@@ -108,11 +108,11 @@ def test_templates_are_saved_between_crawls_until_forgotten(store: Store) -> Non
         with suppress(NotApplicable):  # the first waits for a sibling
             memory.extractor("url_tree", {})(dom.document(page), None, NOW)
 
-    one, other = (SiteMemory(store, SiteKnowledge()) for _ in range(2))
-    for memory, host in ((one, "a"), (one, "b"), (other, "c")):
+    first, other = (SiteMemory(store, SiteKnowledge()) for _ in range(2))
+    for memory, host in ((first, "a"), (first, "b"), (other, "c")):
         for number in range(2):
             read(memory, host, number)
-    one.save(NOW)
+    first.save(NOW)
     other.save(NOW)
     assert [site for site, _, _ in library_of(store)[0]] == ["a.example", "b.example", "c.example"], "learned by two concurrent crawls"
     later = SiteMemory(store, SiteKnowledge())
@@ -163,7 +163,7 @@ def test_reposts_within_transaction_and_after_rollback(store: Store) -> None:
         store.add_all([(stored(1, "港口开放", ROAD), ()), (replace(stored(2, "港口", ROAD), identity=None), ())], now=NOW)
     assert store.add(stored(3, "港口开放", ROAD), now=NOW).outcome == "stored"
     both = store.add_all([(stored(4, "山间古镇修路", ROAD), ()), (stored(5, "古镇修路", ROAD), ())], now=NOW)
-    assert [one.outcome for one in both] == ["stored", "folded"]
+    assert [result.outcome for result in both] == ["stored", "folded"]
 
 
 def test_window_of_days_applies(store: Store) -> None:
@@ -193,12 +193,12 @@ def test_links_with_known_titles_are_counted_and_skipped(tracker: LinkTracker) -
     tracker.store.add(stored(1, "山间古镇修路", ROAD), now=datetime.now(UTC))
     links = [Link(f"https://b.example/{n}", "region:乙", title=title) for n, title in enumerate(("古镇修路", "港口开放", None))]
 
-    async def met() -> list[str]:
+    async def filter_links() -> list[str]:
         found = await tracker.filter_new(links, Spider("hub"), lambda link: Request(link.url, cb_kwargs={"link": link}))
         await tracker.note_waiting(["region:乙"])
         return [link.url for link in found.fresh]
 
-    assert asyncio.run(met()) == [link.url for link in links[1:]]
+    assert asyncio.run(filter_links()) == [link.url for link in links[1:]]
     (row,) = tracker.report()
     assert (row.entries, row.known, row.new) == (3, 1, 2)
     assert [note.code for note in row.notes] == ["note.known-titles"]

@@ -16,7 +16,7 @@ ARTICLE = Article("https://a.example/1", Link("https://a.example/1", "feed:a"), 
 
 
 @pytest.mark.parametrize(
-    ("text", "confidence", "counted"),
+    ("text", "confidence", "expected"),
     [
         (TEXT, 0.95, []),
         (TEXT, None, []),
@@ -25,8 +25,8 @@ ARTICLE = Article("https://a.example/1", Link("https://a.example/1", "feed:a"), 
         (TEXT.encode().decode("gb18030", "replace"), 0.5, ["shaky", "garbled"]),
     ],
 )
-def test_doubtful_and_garbled_texts_are_counted(text: str, confidence: float | None, counted: list[str]) -> None:
-    assert doubts(ARTICLE, Extraction(text=text, confidence=confidence)) == counted
+def test_doubtful_and_garbled_texts_are_counted(text: str, confidence: float | None, expected: list[str]) -> None:
+    assert doubts(ARTICLE, Extraction(text=text, confidence=confidence)) == expected
 
 
 def test_text_of_rule_is_not_doubted() -> None:
@@ -37,21 +37,21 @@ def test_text_of_rule_is_not_doubted() -> None:
 def test_overlong_text_is_truncated_with_notice() -> None:
     line = "文" * 99
     found = Extraction(title="题", text="\n".join([line] * 50_000), html=f"<p>{line}</p>" * 50_000)
-    kept = fill(ARTICLE, found)
-    assert kept.text is not None
-    assert kept.html is not None
-    assert len(kept.text) == MAX_TEXT
-    assert len(kept.html) < 2 * MAX_TEXT
-    assert kept.text.endswith(f"\n{CUT}")
-    assert kept.html.endswith(f"</p><p>{CUT}</p>")
-    assert fill(kept, found) == kept
-    whole = Extraction(title="题", text="\n".join([line] * 1000), html=f"<p>{line}</p>" * 1000)
-    assert (fill(ARTICLE, whole).text, fill(ARTICLE, whole).html) == (whole.text, whole.html)
+    filled = fill(ARTICLE, found)
+    assert filled.text is not None
+    assert filled.html is not None
+    assert len(filled.text) == MAX_TEXT
+    assert len(filled.html) < 2 * MAX_TEXT
+    assert filled.text.endswith(f"\n{CUT}")
+    assert filled.html.endswith(f"</p><p>{CUT}</p>")
+    assert fill(filled, found) == filled
+    extraction = Extraction(title="题", text="\n".join([line] * 1000), html=f"<p>{line}</p>" * 1000)
+    assert (fill(ARTICLE, extraction).text, fill(ARTICLE, extraction).html) == (extraction.text, extraction.html)
 
 
 @pytest.mark.parametrize(
-    ("named", "page", "site"), [("滨江晚报", "滨江晚报官网", "滨江晚报"), (None, "滨江晚报官网", "滨江晚报官网"), (None, None, None)]
+    ("configured", "page", "site"), [("滨江晚报", "滨江晚报官网", "滨江晚报"), (None, "滨江晚报官网", "滨江晚报官网"), (None, None, None)]
 )
-def test_site_name_of_source_precedes_that_of_page(named: str | None, page: str | None, site: str | None) -> None:
-    article = replace(ARTICLE, link=replace(ARTICLE.link, site=named))
+def test_site_name_of_source_precedes_that_of_page(configured: str | None, page: str | None, site: str | None) -> None:
+    article = replace(ARTICLE, link=replace(ARTICLE.link, site=configured))
     assert fill(article, Extraction(title="题", text=TEXT, site=page)).site == site

@@ -27,22 +27,22 @@ NAME = "pic.example/s/1.html"
 def gallery(*numbers: int, **more: Any) -> Gallery:
     images = tuple(Image(f"https://pic.example/{number}.jpg", f"古镇清晨的第{number}条巷子") for number in numbers)
     link = Link(URL, "gallery:图站", category="风光")
-    whole = numbers == (1, 2)
-    made = Gallery(
+    complete = numbers == (1, 2)
+    default = Gallery(
         URL,
         "巷子里的早晨",
         link,
         NOW,
         images,
-        complete=whole,
+        complete=complete,
         identity=NAME,
         category="风光",
         pages=tuple(f"https://pic.example/s/1_{number}.html" for number in numbers),
-        missing=() if whole else (2,),
-        failure=None if whole else "http-503",
-        later=not whole,
+        missing=() if complete else (2,),
+        failure=None if complete else "http-503",
+        later=not complete,
     )
-    return replace(made, **more)
+    return replace(default, **more)
 
 
 def process(tracker: LinkTracker, item: Any) -> Any:
@@ -57,7 +57,7 @@ def process(tracker: LinkTracker, item: Any) -> Any:
 
 
 def row(tracker: LinkTracker, source: str = "gallery:图站") -> SourceReport:
-    return next(one for one in tracker.report() if one.source == source)
+    return next(row for row in tracker.report() if row.source == source)
 
 
 def stored_article(tracker: LinkTracker, id: str) -> StoredArticle:
@@ -140,10 +140,10 @@ def test_unavailable_store_ends_crawl_and_link_waits(tracker: LinkTracker, monke
     item, stopped = gallery(1, 2), []
     link_rows.let_wait(tracker, item.link)
 
-    def away(*_: object, **__: object) -> None:
+    def unavailable(*_: object, **__: object) -> None:
         raise StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(type(tracker.store.galleries), "save", away)
+    monkeypatch.setattr(type(tracker.store.galleries), "save", unavailable)
     monkeypatch.setattr("newsportal.pipelines.base.RETRY_DELAYS", ())
     stage = GalleryPipeline(tracker, lambda: stopped.append(True))
     with pytest.raises(ItemDone):

@@ -44,7 +44,7 @@ def apply(stage: Stage, item: Any) -> Any:
 
 
 def row(tracker: LinkTracker, source: str = "feed:乙") -> SourceReport:
-    return next((one for one in tracker.report() if one.source == source), SourceReport(source))
+    return next((row for row in tracker.report() if row.source == source), SourceReport(source))
 
 
 def dropped_counts(stage: Stage, item: Article) -> SourceReport:
@@ -74,9 +74,9 @@ def process_all(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
 def test_article_passes_all_stages(crawler: Crawler, tracker: LinkTracker) -> None:
     found = process_all(crawler, [let_link_wait(tracker, article())])[0]
     assert (found.title, found.topics, found.page) == ("古镇的路铺好了", ("旅游",), None)
-    kept = next(tracker.store.all_articles())
-    assert (kept.identity, kept.title) == ("b.example/2026/0305/1.html", "古镇的路铺好了")
-    assert TEXT in kept.text
+    stored = next(tracker.store.all_articles())
+    assert (stored.identity, stored.title) == ("b.example/2026/0305/1.html", "古镇的路铺好了")
+    assert TEXT in stored.text
     assert waiting(tracker.store, "feed:乙") == []
     assert (row(tracker).parsed, row(tracker).stored) == (1, 1)
 
@@ -114,8 +114,8 @@ def test_site_knowledge_is_used_and_saved(tracker: LinkTracker) -> None:
     stage = ContentPipeline(tracker)
 
     def text(number: int) -> str:
-        said = HTML.replace("</div>", f"<p>{line}</p></div>").replace("古镇", f"{number}号镇").replace("石板路", f"石板路{number}")
-        return apply(stage, article(said.replace("来看路", f"来看{number}号路"), url=f"https://b.example/2026/0305/{number}00.html")).text
+        page = HTML.replace("</div>", f"<p>{line}</p></div>").replace("古镇", f"{number}号镇").replace("石板路", f"石板路{number}")
+        return apply(stage, article(page.replace("来看路", f"来看{number}号路"), url=f"https://b.example/2026/0305/{number}00.html")).text
 
     assert [line in text(number) for number in (1, 2, 3)] == [True, False, False]
     asyncio.run(stage.close_spider())
@@ -130,11 +130,11 @@ def test_page_without_article_adds_no_site_knowledge(tracker: LinkTracker) -> No
 
 
 def test_articles_are_read_without_site_knowledge(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: object, **__: object) -> None:
+    def unavailable(*_: object, **__: object) -> None:
         raise StoreUnavailable("away")
 
     for name in ("site_lines", "save_site_lines"):
-        monkeypatch.setattr(type(tracker.store), name, away)
+        monkeypatch.setattr(type(tracker.store), name, unavailable)
     stage = ContentPipeline(tracker)
     assert TEXT in apply(stage, article()).text
     asyncio.run(stage.close_spider())
@@ -154,8 +154,8 @@ def test_wrapper_stage_needs_a_rule(tracker: LinkTracker) -> None:
     ],
 )
 def test_page_without_article_is_counted_and_done(tracker: LinkTracker, item: Article, reason: str) -> None:
-    counted = dropped_counts(ContentPipeline(tracker), let_link_wait(tracker, item))
-    assert (list(counted.failed), counted.parsed) == ([reason], 0)
+    counts = dropped_counts(ContentPipeline(tracker), let_link_wait(tracker, item))
+    assert (list(counts.failed), counts.parsed) == ([reason], 0)
     assert waiting(tracker.store, "feed:乙") == []
 
 
@@ -197,29 +197,29 @@ def test_topics_come_from_keywords_source_and_search(tracker: LinkTracker) -> No
 
 def test_same_title_over_caption_has_same_keys(tracker: LinkTracker) -> None:
     stage = DuplicatePipeline(tracker)
-    one, other = (
+    first, other = (
         apply(stage, replace(article(url=url), identity=url, title="古镇的路昨天铺好了", text="看图"))
         for url in (URL, "https://c.example/9")
     )
-    assert one.keys
-    assert one.keys == other.keys
+    assert first.keys
+    assert first.keys == other.keys
 
 
 def test_duplicate_stage_decides_which_story_is_repeated(tracker: LinkTracker) -> None:
     stage = DuplicatePipeline(tracker)
     text = "".join(f"{TEXT}第{number}天，来看路的人比买豆腐的人还多，店家把凳子搬到了门外。\n" for number in "一二三四五")
-    one, other, third = (
+    first, other, third = (
         replace(article(url=url), identity=url, title="古镇的路铺好了", text=text, published=NOW)
         for url in (URL, "https://c.example/9", "https://d.example/9")
     )
-    one, other = apply(stage, one), apply(stage, other)
-    assert [item.decision.fold for item in (one, other)] == [None, None]
-    stored = tracker.store.add(one, one.keys, now=NOW)
+    first, other = apply(stage, first), apply(stage, other)
+    assert [item.decision.fold for item in (first, other)] == [None, None]
+    stored = tracker.store.add(first, first.keys, now=NOW)
     assert tracker.store.add(other, other.keys, now=NOW).story_id == stored.story_id, "decided again: another was stored in between"
     found = apply(stage, third).decision
     assert (found.fold.story_id, found.fold.of, found.fold.reason) == (stored.story_id, stored.id, "same-text")
-    taken = tracker.store.add(replace(third, decision=replace(found, fold=replace(found.fold, reason="said"))), now=NOW)
-    assert (taken.story_id, taken.reason) == (stored.story_id, "said"), "the store uses the decision of the stage"
+    added = tracker.store.add(replace(third, decision=replace(found, fold=replace(found.fold, reason="said"))), now=NOW)
+    assert (added.story_id, added.reason) == (stored.story_id, "said"), "the store uses the decision of the stage"
 
 
 def draft(**link: Any) -> Article:
@@ -233,11 +233,11 @@ def test_failing_store_keeps_link_and_ends_crawl(tracker: LinkTracker, tmp_path:
         connection.execute("ALTER TABLE articles RENAME TO hidden")  # a failing store: each write raises
         connection.commit()
         stopped: list[bool] = []
-        counted = dropped_counts(StorePipeline(tracker, lambda: stopped.append(True)), draft())
+        counts = dropped_counts(StorePipeline(tracker, lambda: stopped.append(True)), draft())
         connection.execute("ALTER TABLE hidden RENAME TO articles")
         connection.commit()
-    assert counted.failed == {"store-unavailable": 1}
-    assert (counted.parsed, counted.stored) == (0, 0)
+    assert counts.failed == {"store-unavailable": 1}
+    assert (counts.parsed, counts.stored) == (0, 0)
     assert stopped == [True]
     assert waiting(tracker.store, "feed:乙") == [URL]
     assert tracker.stored_urls.find_stored(["b.example/2026/0305/1.html"]) == set()
@@ -271,9 +271,9 @@ def test_refilled_template_is_new_story_and_its_repost_joins(crawler: Crawler, t
     numbers = [("青河", 4, 12, 35, 48), ("青河", 5, 17, 62, 73), ("白石", 5, 21, 47, 91), ("青河", 6, 26, 81, 55)]
 
     def page(at: int, host: str) -> Article:
-        said = f"<p>{template.format(*numbers[at])}</p>"
+        text = f"<p>{template.format(*numbers[at])}</p>"
         name = title.format(*numbers[at])
-        html = f"<html><head><title>{name}</title></head><body><h1>{name}</h1><div class=text>{said}</div></body></html>"
+        html = f"<html><head><title>{name}</title></head><body><h1>{name}</h1><div class=text>{text}</div></body></html>"
         return article(html, url=f"https://{host}.example/2026/0305/{at}.html")
 
     process_all(crawler, [page(at, "bcd"[at % 3]) for at in range(4)])

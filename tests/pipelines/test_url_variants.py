@@ -36,10 +36,10 @@ MOBILE = "https://m.b.example/view?id=12"
 
 def page(url: str, title: str, canonical: str | None = None, tail: str = "", **link: Any) -> Article:
     body = "".join(f"<p>第{number}段，{NEWS[title]}这是当天记者看到的第{number}件事{tail}。</p>" for number in "一二三四五六")
-    said = f'<link rel=canonical href="{canonical}">' if canonical else ""
-    html = f"<html><head><title>{title}</title>{said}</head><body><h1>{title}</h1><div class=text>{body}</div></body></html>"
-    made = Page(url, html.encode(), NOW, content_type="text/html; charset=utf-8")
-    return Article(url=url, link=Link(link.pop("link_url", url), SOURCE, **link), fetched=NOW, page=made)
+    head = f'<link rel=canonical href="{canonical}">' if canonical else ""
+    html = f"<html><head><title>{title}</title>{head}</head><body><h1>{title}</h1><div class=text>{body}</div></body></html>"
+    fetched = Page(url, html.encode(), NOW, content_type="text/html; charset=utf-8")
+    return Article(url=url, link=Link(link.pop("link_url", url), SOURCE, **link), fetched=NOW, page=fetched)
 
 
 def process_all(crawler: Crawler, tracker: LinkTracker, items: Sequence[Article]) -> SourceReport:
@@ -105,8 +105,8 @@ def test_invalid_canonical_url_of_template_joins_nothing(crawler: Crawler, track
 def test_parameters_missing_in_canonical_url_are_dropped(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
     process_all(crawler, tracker, [page(f"{plain}?maca=rss", TITLES[0], plain)])
-    kept = next(tracker.store.all_articles())
-    assert kept.identity == identity(plain)
+    stored = next(tracker.store.all_articles())
+    assert stored.identity == identity(plain)
     names = {identity(plain), identity(f"{plain}?maca=rss")}
     assert tracker.stored_urls.find_stored(names) == names
 

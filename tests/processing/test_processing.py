@@ -107,7 +107,7 @@ def process_files(store: Store, *files: Path, **options: Any) -> tuple[Summary, 
 def test_listed_and_unlisted_pages_are_read(warc: Path, articles: Store) -> None:
     summary, found = process_files(articles, warc)
     assert set(found) == {"/a.html", "/b.html", "/unnamed.html"}
-    assert {path: (one.source, one.category, one.topics, one.fetched) for path, one in found.items()} == {
+    assert {path: (article.source, article.category, article.topics, article.fetched) for path, article in found.items()} == {
         "/a.html": ("feed:青河", "旅游", (), AT),
         "/b.html": ("feed:青河", "旅游", ("夜游",), AT),
         "/unnamed.html": ("import:files", "财经", (), AT),
@@ -142,10 +142,10 @@ def test_single_gzip_stream_and_truncated_file(warc: Path, articles: Store) -> N
 def test_page_that_raises_is_counted(warc: Path, articles: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from newsportal.pipelines.classify import ClassifyPipeline
 
-    usual = ClassifyPipeline.classified
+    original = ClassifyPipeline.classified
 
     def classified(stage: ClassifyPipeline, article: Any) -> Any:
-        return usual(stage, article) if article.url != f"{SITE}/a.html" else 1 / 0
+        return original(stage, article) if article.url != f"{SITE}/a.html" else 1 / 0
 
     monkeypatch.setattr(ClassifyPipeline, "classified", classified)
     summary, found = process_files(articles, warc)
@@ -178,7 +178,7 @@ def test_into_store_with_outcome_of_each_page(warc: Path) -> None:
     bad.write_bytes(b"no archive")
     status, output, errors = run(warc.parent, str(warc), str(bad), "--into", "--json")
     *pages, summary = map(json.loads, output.splitlines())
-    assert {one["url"].removeprefix(SITE): one["outcome"] for one in pages} == {
+    assert {page["url"].removeprefix(SITE): page["outcome"] for page in pages} == {
         "/a.html": "stored", "/b.html": "stored", "/unnamed.html": "stored",
         "/gone.html": "failed", "/empty.html": "failed",
     }  # fmt: skip

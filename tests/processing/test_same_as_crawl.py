@@ -31,19 +31,19 @@ CHANCE = ("fetched", "first_seen", "story", "fold_of", "fold_reason", "fold_scor
 def folder(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a ``sources.yaml`` of five classified feeds and the archive of their articles."""
     web.reset()
-    made = tmp_path_factory.mktemp("archive")
-    feeds = [one for one in FEEDS if one.site in SITES and one.kind != "json"]
-    lines = [f"  - {{name: {one.site}, url: '{web.url(one.site, one.path)}', auto_classify: true}}" for one in feeds]
+    archive = tmp_path_factory.mktemp("archive")
+    feeds = [feed for feed in FEEDS if feed.site in SITES and feed.kind != "json"]
+    lines = [f"  - {{name: {feed.site}, url: '{web.url(feed.site, feed.path)}', auto_classify: true}}" for feed in feeds]
     words = "topics:\n  - {name: 探索, keywords: {any: [流感, 量子, 投资]}, engines: []}\n"
     settings = "version: 1\nstore: sqlite:///data/newsportal.db\npoliteness: {delay: 0}\n"
-    (made / "sources.yaml").write_text(settings + words + "feeds:\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    with Writer(made / "web.warc.gz") as writer:
+    (archive / "sources.yaml").write_text(settings + words + "feeds:\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    with Writer(archive / "web.warc.gz") as writer:
         for one in feeds:
             answer = save(writer, f"{web.url(one.site, one.path)}")
             for entry in feed.parse(answer.body, answer.url, dict(answer.headers).get("Content-Type"), answer.when).entries:
                 if entry.url and not entry.shared_link:
                     save(writer, entry.url)
-    return made
+    return archive
 
 
 def save(writer: Writer, url: str) -> Any:
@@ -91,10 +91,10 @@ def test_processing_matches_crawl(folder: Path, crawled: dict[str, dict[str, Any
 
 @pytest.mark.skipif(not (find_spec("pyspark") and spark.java()), reason="needs the extra spark and Java (make tools)")
 def test_spark_matches_local_processing(folder: Path) -> None:
-    alone, here = processed(folder, "--workers", "1")
-    many, there = processed(folder, "--spark", "local[2]")
-    for rows in (here, there):
+    alone, local = processed(folder, "--workers", "1")
+    many, spark = processed(folder, "--spark", "local[2]")
+    for rows in (local, spark):
         for row in rows.values():
             del row["first_seen"]
-    assert there == here
+    assert spark == local
     assert {**many, "seconds": 0} == {**alone, "seconds": 0}

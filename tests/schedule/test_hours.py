@@ -11,9 +11,9 @@ from newsportal.schedule.policies import FROM_SIX, Past, Rules, hours_on
 DAY = datetime(2026, 3, 5, tzinfo=UTC)
 
 
-def visits(*brought: tuple[int, int]) -> list[Visit]:
+def visits(*counts: tuple[int, int]) -> list[Visit]:
     """Return visits from (hour, new entries), newest first."""
-    return [Visit("region:a", DAY + timedelta(hours=hour, minutes=10), new=new) for hour, new in reversed(brought)]
+    return [Visit("region:a", DAY + timedelta(hours=hour, minutes=10), new=new) for hour, new in reversed(counts)]
 
 
 def test_initial_hours_are_six_to_midnight() -> None:

@@ -35,10 +35,10 @@ def productive_page(days: int, each_day: int) -> HubPage:
 
 
 def test_productive_page_is_fetched_more_often() -> None:
-    waits = [hub_interval(productive_page(20, number), RULES, 50.0, NOW) for number in (40, 10, 2, 0)]
-    assert waits == sorted(waits)
-    assert waits[0] < 2 * HOUR
-    assert waits[-1] == RULES.longest * 60
+    intervals = [hub_interval(productive_page(20, number), RULES, 50.0, NOW) for number in (40, 10, 2, 0)]
+    assert intervals == sorted(intervals)
+    assert intervals[0] < 2 * HOUR
+    assert intervals[-1] == RULES.longest * 60
 
 
 def test_rate_matches_articles_per_day() -> None:

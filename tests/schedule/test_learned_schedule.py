@@ -46,9 +46,9 @@ def test_silent_nights_are_skipped() -> None:
 
 
 def test_wait_is_inverse_to_square_root_of_rate() -> None:
-    waits = [plan_next(hourly(dict.fromkeys(range(24), each)), Rules("feed:a", price=0.02)).at - NOW for each in (1, 4, 16)]
-    assert waits[0] > waits[1] > waits[2]
-    assert 1.5 < waits[0] / waits[1] < 2.5, "twice as often for four times as much"
+    delays = [plan_next(hourly(dict.fromkeys(range(24), each)), Rules("feed:a", price=0.02)).at - NOW for each in (1, 4, 16)]
+    assert delays[0] > delays[1] > delays[2]
+    assert 1.5 < delays[0] / delays[1] < 2.5, "twice as often for four times as much"
 
 
 def test_burst_shortens_wait() -> None:

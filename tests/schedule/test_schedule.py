@@ -61,8 +61,8 @@ def test_failures_are_counted_from_visits() -> None:
 
 
 def test_resting_source_is_not_visited() -> None:
-    rest = NOON + timedelta(hours=5)
-    assert next_visit(Past(rest_until=rest), HOURLY, NOON).at == rest
+    until = NOON + timedelta(hours=5)
+    assert next_visit(Past(rest_until=until), HOURLY, NOON).at == until
 
 
 def test_source_waits_for_its_hours() -> None:
@@ -101,7 +101,7 @@ def test_hour_skipped_by_dst_waits_for_next_day() -> None:
 def test_weight_shortens_period_geometrically() -> None:
     periods = [period(weight, 10, 240) for weight in range(1, 11)]
     assert (periods[0], round(periods[-1], 9)) == (240, 10)
-    assert all(1.42 < one / other < 1.43 for one, other in pairwise(periods)), "each step has the same factor"
+    assert all(1.42 < first / other < 1.43 for first, other in pairwise(periods)), "each step has the same factor"
     assert (period(0, 10, 240), period(99, 10, 240)) == (240, periods[-1])
     assert period(3, 30, 30) == 30
     assert next_visit(Past(last=NOON), Rules(policy="weight", weight=10, shortest=10, longest=240), NOON).at == NOON + timedelta(minutes=10)

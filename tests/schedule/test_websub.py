@@ -24,11 +24,11 @@ def test_link_header_gives_hub_and_topic() -> None:
 
 
 def test_subscription_form_fields() -> None:
-    said = parse_qs(form("subscribe", "https://p.example/websub/t", "https://a.example/订阅", "geheim").decode())
-    assert said["hub.callback"] == ["https://p.example/websub/t"]
-    assert said["hub.topic"] == ["https://a.example/订阅"]
-    assert said["hub.secret"] == ["geheim"]
-    assert said["hub.lease_seconds"] == ["864000"]
+    fields = parse_qs(form("subscribe", "https://p.example/websub/t", "https://a.example/订阅", "geheim").decode())
+    assert fields["hub.callback"] == ["https://p.example/websub/t"]
+    assert fields["hub.topic"] == ["https://a.example/订阅"]
+    assert fields["hub.secret"] == ["geheim"]
+    assert fields["hub.lease_seconds"] == ["864000"]
     assert "hub.secret" not in parse_qs(form("unsubscribe", "c", "t", "geheim").decode())
 
 
@@ -63,8 +63,8 @@ def test_invalid_signature_header_is_refused(header: str) -> None:
     ],
 )
 def test_subscription_is_renewed_in_time(state: dict[str, Any], expected: bool) -> None:
-    given = {"asked": None, "tries": 0, "until": None, "denied": False} | state
-    assert ask_now(NOW, **given) is expected
+    options = {"asked": None, "tries": 0, "until": None, "denied": False} | state
+    assert ask_now(NOW, **options) is expected
 
 
 @pytest.mark.parametrize(("text", "days"), [("86400", 1), ("", 10), ("-5", 10), ("999999999", 20), ("9" * 400, 10), ("Ⅷ", 10)])

@@ -59,9 +59,9 @@ def indices(index: ElasticIndex) -> list[str]:
 
 def test_index_opens_while_server_is_down(store: Store) -> None:
     index = open_index("elasticsearch://127.0.0.1:9/news")
-    for asked in (lambda: index.search(Query("桥")), lambda: index.follow(store), index.position, lambda: index.suggest("桥")):
+    for call in (lambda: index.search(Query("桥")), lambda: index.follow(store), index.position, lambda: index.suggest("桥")):
         with pytest.raises(SearchError, match=r"127\.0\.0\.1:9.*not reachable.*start it"):
-            asked()
+            call()
     index.close()
 
 
@@ -69,9 +69,9 @@ def test_index_opens_while_server_is_down(store: Store) -> None:
     "uri", ["elasticsearch://", "elasticsearch://h:x/p", "elasticsearch://h/UPPER", "elasticsearch+https://u:secret@h/a*b"]
 )
 def test_invalid_uri_is_reported_without_password(uri: str) -> None:
-    with pytest.raises(SearchError, match=r"not a URI.*for example|not a URI") as told:
+    with pytest.raises(SearchError, match=r"not a URI.*for example|not a URI") as error:
         open_index(uri)
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(error.value)
 
 
 def test_killed_server_loses_no_indexed_articles(store: Store) -> None:
@@ -80,7 +80,7 @@ def test_killed_server_loses_no_indexed_articles(store: Store) -> None:
         for number in range(20):
             write(store, number)
         index.follow(store)
-        where = server.url("somewhere")
+        address = server.url("somewhere")
         server.kill()
         with pytest.raises(OSError):
             server.kind.answers(server.port)
@@ -91,7 +91,7 @@ def test_killed_server_loses_no_indexed_articles(store: Store) -> None:
             index.follow(store)
         server.start()
         assert server.kind.answers(server.port)
-        assert server.url("somewhere") == where
+        assert server.url("somewhere") == address
         assert index.follow(store) == 1
         assert index.search(Query("桥")).total == 21
     assert not server.place.folder.exists()
@@ -130,19 +130,19 @@ def test_concurrent_followers_and_rebuild_agree(uri: str, store: Store) -> None:
     for number in range(60):
         write(store, number)
     opened = [ElasticIndex(uri) for _ in range(4)]
-    work = [threading.Thread(target=one.follow, args=(store,)) for one in opened[:3]]
+    work = [threading.Thread(target=index.follow, args=(store,)) for index in opened[:3]]
     work.append(threading.Thread(target=opened[3].rebuild, args=(store,)))
     for thread in work:
         thread.start()
     for thread in work:
         thread.join()
-    for one in opened:
-        one.follow(store)
-    assert {one.search(Query("桥", limit=0)).total for one in opened} == {60}
-    assert {one.position() for one in opened} == {store.last_seq()}
+    for each in opened:
+        each.follow(store)
+    assert {each.search(Query("桥", limit=0)).total for each in opened} == {60}
+    assert {each.position() for each in opened} == {store.last_seq()}
     assert len(indices(opened[0])) == 1
-    for one in opened:
-        one.close()
+    for each in opened:
+        each.close()
 
 
 def test_slow_follower_does_not_overwrite_newer_version(index: ElasticIndex, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,11 +152,11 @@ def test_slow_follower_does_not_overwrite_newer_version(index: ElasticIndex, sto
     send = elastic_building.send
 
     def sleepy(connection: object, lines: object) -> None:
-        kept = list(lines)  # type: ignore[call-overload]
+        rows = list(lines)  # type: ignore[call-overload]
         monkeypatch.setattr(elastic_building, "send", send)
         write(store, 1, "新桥")
         other.follow(store)
-        send(connection, kept)  # type: ignore[arg-type]
+        send(connection, rows)  # type: ignore[arg-type]
 
     monkeypatch.setattr(elastic_building, "send", sleepy)
     index.follow(store)
@@ -228,11 +228,11 @@ def test_server_analyser_is_used_if_installed(index: ElasticIndex, store: Store)
     index.follow(store)
     assert index._generations.plugin() is None
     assert "none is needed" in index.status().says
-    told = mapping("analysis-smartcn")
-    assert told["properties"]["title"]["fields"]["server"]["analyzer"] == "smartcn"
-    told["properties"]["title"]["fields"]["server"]["analyzer"] = "standard"
-    told["properties"]["text"]["fields"]["server"]["analyzer"] = "standard"
-    client_of(index).indices.create(index=f"{index._generations.alias}_tried", mappings=told)
+    mappings = mapping("analysis-smartcn")
+    assert mappings["properties"]["title"]["fields"]["server"]["analyzer"] == "smartcn"
+    mappings["properties"]["title"]["fields"]["server"]["analyzer"] = "standard"
+    mappings["properties"]["text"]["fields"]["server"]["analyzer"] = "standard"
+    client_of(index).indices.create(index=f"{index._generations.alias}_tried", mappings=mappings)
 
 
 def test_status_reports_position_and_size(index: ElasticIndex, store: Store) -> None:

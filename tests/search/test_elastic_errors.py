@@ -46,17 +46,17 @@ PERMANENT = [
 
 @pytest.mark.parametrize(("error", "words"), [*TEMPORARY, *LASTING])
 def test_response_errors_suggest_remedy(error: ApiError, words: str) -> None:
-    told = elastic_connection.explained(error, "elasticsearch://h/news")
+    explained = elastic_connection.explained(error, "elasticsearch://h/news")
     with pytest.raises(StoreUnavailable, match=f"^elasticsearch://h/news: .*{words}"):
-        raise told
+        raise explained
 
 
 @pytest.mark.parametrize(("error", "words"), PERMANENT)
 def test_permanent_errors_do_not_wait(error: ApiError, words: str) -> None:
-    told = elastic_connection.explained(error, "h")
-    assert not isinstance(told, StoreUnavailable)
+    explained = elastic_connection.explained(error, "h")
+    assert not isinstance(explained, StoreUnavailable)
     with pytest.raises(StoreError, match=words):
-        raise told
+        raise explained
 
 
 def test_only_temporary_errors_are_retried() -> None:
@@ -104,9 +104,9 @@ def test_invalid_uri_is_refused(uri: str) -> None:
     ],
 )
 def test_connection_errors_contain_no_secrets(uri: str, says: str) -> None:
-    with pytest.raises(StoreError, match=says) as told:
+    with pytest.raises(StoreError, match=says) as error:
         Connection(uri)
-    assert not any(secret in str(told.value) for secret in ("SEC", "RET"))
+    assert not any(secret in str(error.value) for secret in ("SEC", "RET"))
 
 
 @pytest.mark.parametrize("uri", ["elasticsearch+https://me:sec%40ret@a:9200,b/news?api_key=secret", "elasticsearch://me:secret@a"])

@@ -57,6 +57,6 @@ def test_snippet_has_most_query_words() -> None:
 
 def test_snippet_begins_at_sentence_or_word() -> None:
     assert snippet("前一句话在这里。" * 20 + "今天新桥通车", ["通车"]).startswith("…今天新桥")
-    shown = snippet(f"{'word ' * 40}target {'word ' * 40}", ["target"])
-    assert shown.startswith(("…word ", "… word "))
-    assert len(shown) > LEAD_CHARS
+    text = snippet(f"{'word ' * 40}target {'word ' * 40}", ["target"])
+    assert text.startswith(("…word ", "… word "))
+    assert len(text) > LEAD_CHARS

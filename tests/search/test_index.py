@@ -134,10 +134,10 @@ class TestAnyQuery:
         results = newsroom.find(query)
         assert len(results.hits) == results.total <= 1
 
-    @pytest.mark.parametrize("piece", ["旅", "旅游", "a ", '"旅游" ', "-x ", "((((", "abc", "title:旅 ", "的 "])
-    def test_with_ten_thousand_characters(self, newsroom: Newsroom, piece: str) -> None:
+    @pytest.mark.parametrize("part", ["旅", "旅游", "a ", '"旅游" ', "-x ", "((((", "abc", "title:旅 ", "的 "])
+    def test_with_ten_thousand_characters(self, newsroom: Newsroom, part: str) -> None:
         newsroom.write("旅游", "公园")
-        results = newsroom.find((piece * MAX_QUERY_CHARS)[: 2 * MAX_QUERY_CHARS])
+        results = newsroom.find((part * MAX_QUERY_CHARS)[: 2 * MAX_QUERY_CHARS])
         assert results.total <= 1
 
     def test_pasted_article_finds_itself(self, newsroom: Newsroom) -> None:
@@ -246,9 +246,9 @@ class TestFollowing:
         assert newsroom.find("桥", topic="旅游").total == newsroom.find("桥", topic="交通").total == 1
 
     def test_manual_fold_and_unfold(self, newsroom: Newsroom) -> None:
-        one, two = newsroom.write("桥 一"), newsroom.write("桥 二")
+        first, two = newsroom.write("桥 一"), newsroom.write("桥 二")
         assert newsroom.find("桥").total == 2
-        newsroom.store.fold(two.id, one.story_id, reason="editor", now=NOW)
+        newsroom.store.fold(two.id, first.story_id, reason="editor", now=NOW)
         assert newsroom.find("桥").total == 1
         newsroom.store.unfold(two.id, now=NOW)
         assert newsroom.find("桥").total == 2
@@ -257,14 +257,14 @@ class TestFollowing:
         for n in range(5):
             newsroom.write(f"桥 {n}", published=NOW - n * HOUR)
         before = newsroom.find("桥")
-        seen: list[int] = []
+        totals: list[int] = []
 
         def progress(done: int) -> None:
-            seen.append(newsroom.index.search(Query("桥")).total)
+            totals.append(newsroom.index.search(Query("桥")).total)
             newsroom.write("桥 新")  # arrives during the rebuild
 
         assert newsroom.index.rebuild(newsroom.store, progress) == 5
-        assert seen == [5]
+        assert totals == [5]
         after = newsroom.find("桥")
         assert after.total == 6
         assert {hit.id for hit in before.hits} < {hit.id for hit in after.hits}

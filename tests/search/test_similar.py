@@ -14,16 +14,16 @@ SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
 def test_similar_stories_share_words_and_days(newsroom: Any) -> None:
-    one = newsroom.write("台风海葵登陆东海岸", "台风海葵今晨登陆东海岸，" + "沿海各县停航停课，渔船回港。" * 12, published=NOW)
+    first = newsroom.write("台风海葵登陆东海岸", "台风海葵今晨登陆东海岸，" + "沿海各县停航停课，渔船回港。" * 12, published=NOW)
     newsroom.write("台风海葵登陆东海岸", "台风海葵登陆，" + "全文见后续报道。" * 20, keys=(FoldKey("k", "同题"),), published=NOW)
     other = newsroom.write("台风过后渔船出海", "台风海葵过后，" + "渔民整理渔具，码头恢复秩序。" * 12, published=NOW - timedelta(days=2))
     newsroom.write("台风海葵的名字", "台风海葵得名于，" + "命名表由各成员提供，轮流使用。" * 12, published=NOW - timedelta(days=90))
     newsroom.write("博物馆夜场开放", "博物馆夜场，" + "观众凭预约码入馆参观，每周五晚。" * 12, published=NOW)
     newsroom.index.follow(newsroom.store)
-    article = newsroom.store.article(one.id)
+    article = newsroom.store.article(first.id)
     found = [hit.id for hit in similar(newsroom.index, article, limit=4)]
     assert other.id in found
-    assert one.story_id not in {hit.story_id for hit in similar(newsroom.index, article, limit=4)}
+    assert first.story_id not in {hit.story_id for hit in similar(newsroom.index, article, limit=4)}
     titles = [hit.title for hit in similar(newsroom.index, article, limit=4)]
     assert "台风海葵的名字" not in titles
     assert "博物馆夜场开放" not in titles

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 
 
-def write_thread(newsroom: Newsroom, *said: str) -> str:
+def write_thread(newsroom: Newsroom, *texts: str) -> str:
     link = Link("https://bbs.example/thread-1-1-1.html", "forum:社区", identity="bbs.example/#thread=1")
-    posts = tuple(Post("木头人", NOW, text, id=str(number)) for number, text in enumerate(said))
+    posts = tuple(Post("木头人", NOW, text, id=str(number)) for number, text in enumerate(texts))
     return newsroom.store.threads.save(Thread(link.url, "阳台种番茄", link, NOW, posts, identity=link.identity), now=NOW).id
 
 

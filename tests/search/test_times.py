@@ -19,8 +19,8 @@ FIRST = datetime(2026, 2, 28, 16, 0, tzinfo=UTC)  # 1 March begins in Shanghai
 
 
 def bounds(text: str, **which: datetime) -> tuple[datetime | None, datetime | None]:
-    asked = parse(Query(text, zone=SHANGHAI, **which))
-    return asked.since, asked.until
+    query = parse(Query(text, zone=SHANGHAI, **which))
+    return query.since, query.until
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,13 @@ def several(portal: Portal) -> Iterator[None]:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks /proc for the memory")
 def test_nothing_is_lost_during_troubles(tmp_path: Path) -> None:
-    with world() as told:
-        portal = Portal(told, tmp_path)
+    with world() as month_world:
+        portal = Portal(month_world, tmp_path)
         try:
             portal.live(2, [several])
             assert portal.stop() == 0
         finally:
             if portal.process is not None:
                 portal.process.kill()
-        assert sorted(portal.stored()) == sorted(told.due())
+        assert sorted(portal.stored()) == sorted(month_world.due())
     assert faults(portal) == []

@@ -32,7 +32,7 @@ def apply_change(change: object, text: str = TEXT) -> str:
 
 
 def test_packaged_categories_come_before_user_defined() -> None:
-    found = {one.name: one for one in list_categories((CategoryWords(name="航运"), CategoryWords(name="彩票", enabled=False)))}
+    found = {row.name: row for row in list_categories((CategoryWords(name="航运"), CategoryWords(name="彩票", enabled=False)))}
     assert len(found) == 23
     assert list(found)[-1] == "航运"
     assert (found["航运"].packaged, found["航运"].enabled) == (None, True)
@@ -72,8 +72,8 @@ def test_several_changes_are_atomic() -> None:
 
 
 def test_suggested_names_are_sorted_by_frequency() -> None:
-    said = Sources(categories=(CategoryWords(name="港口"), CategoryWords(name="彩票", enabled=False)))
-    offered = names(said, {"地方": 3, "体育": 9})
+    settings = Sources(categories=(CategoryWords(name="港口"), CategoryWords(name="彩票", enabled=False)))
+    offered = names(settings, {"地方": 3, "体育": 9})
     assert offered[:2] == ["体育", "地方"]
     assert offered.count("体育") == 1
     assert "港口" in offered

@@ -58,8 +58,8 @@ def lines(path: Path) -> list[str]:
 def test_values_change_in_place(path: Path) -> None:
     edit(path, set_entry("feeds", "a", {"url": "https://z.example/", "enabled": False, "category": None, "article": {"title": None}}))
     after = path.read_text("utf-8")
-    gone = {"    category: 财经  # cat", "      title: h1  # t", "    url: 'https://a.example/'   # 在这里"}
-    assert set(TEXT.splitlines()) - set(after.splitlines()) == gone
+    removed = {"    category: 财经  # cat", "      title: h1  # t", "    url: 'https://a.example/'   # 在这里"}
+    assert set(TEXT.splitlines()) - set(after.splitlines()) == removed
     assert set(after.splitlines()) - set(TEXT.splitlines()) == {"    url: 'https://z.example/'   # 在这里", "    enabled: false"} or (
         "    url: https://z.example/   # 在这里" in after
     )
@@ -88,8 +88,8 @@ def test_dropping_an_entry_keeps_comments_behind_it(path: Path, name: str) -> No
     assert f"{name}.example" not in left
     for comment in ("# first", "# second", "# third", "# 话题", "# 完", "# 标题"):
         assert comment in left
-    kept = {"a", "b", "c"} - {name}
-    assert all(f"{other}.example" in left for other in kept)
+    others = {"a", "b", "c"} - {name}
+    assert all(f"{other}.example" in left for other in others)
 
 
 def test_all_entries_can_be_dropped_and_new_ones_added(path: Path) -> None:
@@ -131,9 +131,9 @@ def test_versions_are_bounded_and_keep_file_permissions(path: Path) -> None:
     path.chmod(0o600)
     for number in range(KEPT + 5):
         edit(path, set_entry("feeds", "b", {"interval": number + 1}))
-    known = versions(path)
-    assert len(known) == KEPT
-    assert known[0].at > known[-1].at
+    saved = versions(path)
+    assert len(saved) == KEPT
+    assert saved[0].at > saved[-1].at
     folder = path.parent / ".sources.yaml.versions"
     assert folder.stat().st_mode & 0o077 == 0
     if os.name == "posix":
@@ -147,13 +147,13 @@ def test_only_version_ids_can_be_read(path: Path, id: str) -> None:
 
 
 def test_rewrite_needs_valid_text_and_unchanged_file(path: Path) -> None:
-    seen = digest(path)
+    before = digest(path)
     with pytest.raises(SourcesError, match=r"sources.yaml:2: feeds\[0\].url: "):
-        rewrite(path, b"feeds:\n  - {name: a}\n", seen)
+        rewrite(path, b"feeds:\n  - {name: a}\n", before)
     assert path.read_text("utf-8") == TEXT
-    rewrite(path, b"feeds: []\n", seen)
+    rewrite(path, b"feeds: []\n", before)
     with pytest.raises(EditConflict):
-        rewrite(path, TEXT.encode(), seen)
+        rewrite(path, TEXT.encode(), before)
     assert path.read_bytes() == b"feeds: []\n"
     with pytest.raises(NoVersion):
         earlier(path, 2)
@@ -163,8 +163,8 @@ def test_damaged_version_is_not_restored(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     file.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n  - {name: 乙, url: https://b.example/f}\n", encoding="utf-8")
     edit(file, drop_entry("feeds", "乙"))
-    (kept,) = versions(file)
-    (whole,) = (tmp_path / ".sources.yaml.versions").iterdir()
-    whole.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n", encoding="utf-8")
+    (damaged,) = versions(file)
+    (stored,) = (tmp_path / ".sources.yaml.versions").iterdir()
+    stored.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n", encoding="utf-8")
     with pytest.raises(NoVersion, match="damaged"):
-        go_back(file, kept)
+        go_back(file, damaged)

@@ -20,9 +20,9 @@ def _reset_own_words() -> Iterator[None]:
     text.use_words([])
 
 
-def write_sources(folder: Path, what: str) -> Path:
+def write_sources(folder: Path, words: str) -> Path:
     path = folder / "sources.yaml"
-    path.write_text(START + what, "utf-8")
+    path.write_text(START + words, "utf-8")
     return path
 
 

@@ -98,10 +98,10 @@ def test_failed_change_leaves_file_unchanged(path: Path) -> None:
 
 
 def test_concurrent_change_is_not_overwritten(path: Path) -> None:
-    seen = digest(path)
+    before = digest(path)
     edit(path, title("乙"))
     with pytest.raises(EditConflict, match="changed by someone else"):
-        edit(path, title("丙"), expected=seen)
+        edit(path, title("丙"), expected=before)
     assert load(path).portal.title == "乙"
 
     def with_an_editor_open(document: CommentedMap) -> None:

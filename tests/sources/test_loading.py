@@ -24,12 +24,12 @@ def loaded(text: str, folder: Path = Path("/srv/portal"), **environ: str) -> Sou
 
 
 def test_environment_variable_overrides_nearest_file(tmp_path: Path) -> None:
-    here = write(tmp_path / "a" / "sources.yaml", "version: 1")
+    nearest = write(tmp_path / "a" / "sources.yaml", "version: 1")
     other = write(tmp_path / "other.yaml", "version: 1")
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
-    assert find(tmp_path / "a" / "b" / "c", {}) == here
+    assert find(tmp_path / "a" / "b" / "c", {}) == nearest
     assert find(tmp_path / "a", {"NEWSPORTAL_SOURCES": str(other)}) == other
-    assert find(tmp_path / "a", {"NEWSPORTAL_SOURCES": ""}) == here
+    assert find(tmp_path / "a", {"NEWSPORTAL_SOURCES": ""}) == nearest
 
 
 def test_packaged_file_is_the_fallback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,9 +90,9 @@ def test_stores_have_distinct_indexes() -> None:
 
 
 def test_mongodb_store_error_suggests_publish() -> None:
-    with pytest.raises(SourcesError, match=r"MongoDB is a destination of articles.*`publish: ") as told:
+    with pytest.raises(SourcesError, match=r"MongoDB is a destination of articles.*`publish: ") as error:
         loaded("store: mongodb://a:geheim@db.example/news")
-    assert "geheim" not in str(told.value)
+    assert "geheim" not in str(error.value)
 
 
 def test_local_files_of_server_store_lie_beside_file() -> None:
@@ -109,9 +109,9 @@ def test_local_files_of_server_store_lie_beside_file() -> None:
     assert names[0] is not None
     assert str(names[0]).startswith("/srv/portal/data/postgresql-")
     assert "geheim" not in str(names[0])
-    known = loaded("store: mysql://db.example/news").seen_file
-    assert known is not None
-    assert known.parent == Path("/srv/portal/data")
+    seen_file = loaded("store: mysql://db.example/news").seen_file
+    assert seen_file is not None
+    assert seen_file.parent == Path("/srv/portal/data")
 
 
 def test_environment_variables_are_expanded() -> None:

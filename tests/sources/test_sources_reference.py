@@ -100,8 +100,8 @@ def test_documented_defaults_match_models() -> None:
 def test_every_key_has_description_for_editors() -> None:
     models: set[type[Part]] = {Sources, *filter(None, (part_of(field.annotation) for field in FIELDS.values()))}
     assert len(models) > 20
-    said = {model: model.field_docstrings() for model in models}
-    assert [(model, name) for model in models for name in model.model_fields if not said[model].get(name)] == []
+    docstrings = {model: model.field_docstrings() for model in models}
+    assert [(model, name) for model in models for name in model.model_fields if not docstrings[model].get(name)] == []
 
 
 def test_every_built_in_engine_is_documented() -> None:
@@ -110,9 +110,9 @@ def test_every_built_in_engine_is_documented() -> None:
 
 @pytest.mark.parametrize("file", ["docs/sources.md", "README.md", "README.zh.md", "sources.yaml"])
 def test_documented_engines_exist(file: str) -> None:
-    named = set(re.findall(r"\b[a-z0-9]+_(?:news_rss|news|web)\b", (ROOT / file).read_text("utf-8")))
-    assert named
-    assert named <= set(engines.names())
+    engine_names = set(re.findall(r"\b[a-z0-9]+_(?:news_rss|news|web)\b", (ROOT / file).read_text("utf-8")))
+    assert engine_names
+    assert engine_names <= set(engines.names())
 
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))
@@ -123,8 +123,8 @@ def test_examples_of_document_load(example: str) -> None:
 
 
 def test_published_schema_is_current() -> None:
-    kept = (ROOT / "docs" / "sources.schema.json").read_text("utf-8")
-    assert kept == schema_text(), "write it anew: newsportal source schema > docs/sources.schema.json"
+    published = (ROOT / "docs" / "sources.schema.json").read_text("utf-8")
+    assert published == schema_text(), "write it anew: newsportal source schema > docs/sources.schema.json"
 
 
 def test_schema_is_valid_and_accepts_shipped_file() -> None:
@@ -153,9 +153,9 @@ def test_shipped_file_loads_and_shows_every_kind() -> None:
     sources = load(SHIPPED, environ={})
     assert [kind for kind in KINDS if not getattr(sources, kind)] == []
     first = SHIPPED.read_text("utf-8").partition("\n")[0]
-    named = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
-    assert named is not None
-    assert json.loads((ROOT / named[1]).read_text("utf-8"))
+    match = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
+    assert match is not None
+    assert json.loads((ROOT / match[1]).read_text("utf-8"))
     assert len(sources.feeds) >= 12
     assert any(engine.wrapper for engine in sources.engines)
 

@@ -38,12 +38,12 @@ def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
     change = CHANGES[way](name)
     before = FILE.replace("\n", end).encode()
     after = changed(before, change, PATH)
-    kept = [
+    unchanged = [
         HEAD,
-        *(text for one, text in zip(NAMES, ENTRIES, strict=True) if one != name and (way != "append" or one != "d")),
+        *(text for other, text in zip(NAMES, ENTRIES, strict=True) if other != name and (way != "append" or other != "d")),
         "sitemaps:\n",
     ]
-    for text in kept:
+    for text in unchanged:
         assert text.replace("\n", end).strip().encode() in after
     assert after.endswith(b"- {name: s,   url: https://s.example/map.xml}" + end.encode())
     assert b"# Karten" in after
@@ -73,6 +73,6 @@ def test_fallback_to_whole_file_keeps_meaning(text: str, way: str) -> None:
 
 def test_missing_entry_is_reported() -> None:
     for change in (set_entry("feeds", "x", {"interval": 3}), drop_entry("feeds", "x"), drop_entry("feeds", "a", seen="0" * 32)):
-        with pytest.raises(Exception, match=r"somebody else|any more") as told:
+        with pytest.raises(Exception, match=r"somebody else|any more") as error:
             changed(FILE.encode(), change, PATH)
-        assert "a" in str(told.value) or told.type is NoEntry
+        assert "a" in str(error.value) or error.type is NoEntry

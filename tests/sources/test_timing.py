@@ -58,13 +58,13 @@ def test_search_engines_are_visited_at_most_hourly(config: Sources) -> None:
 
 
 def test_planned_visit_is_kept_but_bounded(config: Sources) -> None:
-    asked = rules(config, "甲")
+    rule = rules(config, "甲")
     state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW + HOUR)
-    assert timing.due_at(state, asked, NOW) == NOW + HOUR
+    assert timing.due_at(state, rule, NOW) == NOW + HOUR
     far = replace(state, next_visit=NOW + timedelta(days=300))
-    assert timing.due_at(far, asked, NOW) <= NOW + timedelta(days=1)
+    assert timing.due_at(far, rule, NOW) <= NOW + timedelta(days=1)
     resting = replace(state, rest_until=NOW + 3 * HOUR)
-    assert timing.due_at(resting, asked, NOW) == NOW + 3 * HOUR
+    assert timing.due_at(resting, rule, NOW) == NOW + 3 * HOUR
 
 
 def test_changed_interval_overrides_plan(config: Sources) -> None:
@@ -73,24 +73,24 @@ def test_changed_interval_overrides_plan(config: Sources) -> None:
 
 
 def test_source_without_state_or_with_future_visits_is_due(config: Sources) -> None:
-    asked = rules(config, "甲")
-    assert timing.due_at(None, asked, NOW) == NOW
-    assert timing.due_at(SourceState("feed:甲", last_run=NOW + timedelta(days=9), next_visit=NOW + timedelta(days=10)), asked, NOW) == NOW
+    rule = rules(config, "甲")
+    assert timing.due_at(None, rule, NOW) == NOW
+    assert timing.due_at(SourceState("feed:甲", last_run=NOW + timedelta(days=9), next_visit=NOW + timedelta(days=10)), rule, NOW) == NOW
 
 
 def test_implausible_rest_ends_immediately(config: Sources) -> None:
-    asked = rules(config, "甲")
+    rule = rules(config, "甲")
     state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW, rest_until=NOW + timedelta(days=365))
-    assert timing.due_at(state, asked, NOW) == NOW
-    assert timing.due_at(replace(state, last_run=None), asked, NOW) == NOW
-    assert timing.due_at(replace(state, rest_until=NOW + timedelta(days=7)), asked, NOW) == NOW + timedelta(days=7), "a quarantine"
+    assert timing.due_at(state, rule, NOW) == NOW
+    assert timing.due_at(replace(state, last_run=None), rule, NOW) == NOW
+    assert timing.due_at(replace(state, rest_until=NOW + timedelta(days=7)), rule, NOW) == NOW + timedelta(days=7), "a quarantine"
 
 
 def test_websub_hub_advances_source_with_fixed_interval(config: Sources) -> None:
-    asked = rules(config, "乙")
+    rule = rules(config, "乙")
     state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + timedelta(minutes=2))
-    assert timing.due_at(state, asked, NOW) == NOW + timedelta(minutes=2)
-    assert timing.due_at(replace(state, rest_until=NOW + HOUR), asked, NOW) == NOW + HOUR
+    assert timing.due_at(state, rule, NOW) == NOW + timedelta(minutes=2)
+    assert timing.due_at(replace(state, rest_until=NOW + HOUR), rule, NOW) == NOW + HOUR
 
 
 def test_outdated_plan_does_not_repeat_visits(config: Sources) -> None:
@@ -106,10 +106,10 @@ def test_visits_with_future_dates_do_not_cause_immediate_plan(config: Sources) -
 
 
 def test_plan_backs_off_after_failures_and_learns_rate(config: Sources) -> None:
-    asked = rules(config, "甲")
+    rule = rules(config, "甲")
     visits = [Visit("feed:甲", NOW - n * HOUR, list_pages=1, entries=9, new=3) for n in range(48)]
-    good = timing.plan(SourceState("feed:甲", last_run=NOW), visits, asked, NOW)
-    failing = timing.plan(SourceState("feed:甲", last_run=NOW, failures_in_row=4), visits, asked, NOW)
+    good = timing.plan(SourceState("feed:甲", last_run=NOW), visits, rule, NOW)
+    failing = timing.plan(SourceState("feed:甲", last_run=NOW, failures_in_row=4), visits, rule, NOW)
     assert good.rate is not None
     assert 50 < good.rate < 90
     assert failing.at == NOW + timedelta(minutes=30 * 16)

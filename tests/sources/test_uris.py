@@ -10,7 +10,7 @@ from newsportal.sources.uris import BadAddress, check_uri, check_url, expand, ma
 
 
 @pytest.mark.parametrize(
-    ("uri", "shown"),
+    ("uri", "masked"),
     [
         ("postgresql://me:secret@db/news", "postgresql://me:***@db/news"),
         ("postgresql://me:se@cr:et@db/news", "postgresql://me:***@db/news"),
@@ -22,8 +22,8 @@ from newsportal.sources.uris import BadAddress, check_uri, check_url, expand, ma
         ("no address: a:b@c", "no address: a:b@c"),
     ],
 )
-def test_only_secrets_are_masked(uri: str, shown: str) -> None:
-    assert mask(uri) == shown
+def test_only_secrets_are_masked(uri: str, masked: str) -> None:
+    assert mask(uri) == masked
 
 
 def test_variables_are_expanded() -> None:

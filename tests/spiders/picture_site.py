@@ -19,7 +19,7 @@ Answer = str | int | tuple[int, str]
 @dataclass
 class PictureSite:
     pages: dict[str, Answer] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     at: str = ""
     before: Callable[[str], None] = lambda path: None
 
@@ -33,12 +33,12 @@ class PictureSite:
         self, path: str, story: str, number: int, total: int | None = None, next: str | None = None, names: tuple[str, ...] = ()
     ) -> None:
         """Add a page with one picture and its caption."""
-        told = f'<span class="num">{number}/{total}</span>' if total else ""
+        counter = f'<span class="num">{number}/{total}</span>' if total else ""
         pager = "".join(f'<a href="{url}">{place}</a>' for place, url in enumerate(names, 1))
         pager += f'<a class="next" href="{next}">下一页</a>' if next else ""
         self.pages[path] = html(
             f"{story}",
-            f'<h1>{story}</h1><div class="pic-time">2026年3月5日 09:30</div>{told}<div class="photo-main">'
+            f'<h1>{story}</h1><div class="pic-time">2026年3月5日 09:30</div>{counter}<div class="photo-main">'
             f'<img src="/pic/{story}-{number}.jpg" width="900" height="600">'
             f'<p class="caption">{story}的第{number}张照片，记者在现场拍摄，河水缓缓流过老桥。</p></div>'
             f'<div class="pages">{pager}</div>',
@@ -58,18 +58,18 @@ def serving() -> Iterator[PictureSite]:
             if self.path == "/robots.txt":
                 site_answer: Answer = site.pages.get("/robots.txt", 404)
             else:
-                site.asked.append(self.path)
+                site.requests.append(self.path)
                 site.before(self.path)
                 site_answer = site.pages.get(self.path, 404)
             self._send(site_answer)
 
         def _send(self, answer: Answer) -> None:
-            status, said = (200, answer) if isinstance(answer, str) else (answer, "") if isinstance(answer, int) else answer
+            status, content = (200, answer) if isinstance(answer, str) else (answer, "") if isinstance(answer, int) else answer
             self.send_response(status)
             if 300 <= status < 400:
-                self.send_header("Location", said)
-                said = ""
-            body = said.encode()
+                self.send_header("Location", content)
+                content = ""
+            body = content.encode()
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -68,8 +68,8 @@ def test_pages_of_pattern_are_fetched_to_the_end(site: PictureSite, tmp_path: Pa
     sources = write_sources(tmp_path, site, PATTERN)
     row = crawl(sources)
     assert (row["entries"], row["stored"], row["failed"]) == (2, 2, {})
-    kept = stories(sources)
-    assert {name: (one.complete, one.pages, one.pictures) for name, one in kept.items()} == {
+    found = stories(sources)
+    assert {name: (story.complete, story.pages, story.pictures) for name, story in found.items()} == {
         "11_1.html": (True, 4, 4),
         "12_1.html": (True, 1, 1),
     }
@@ -77,7 +77,7 @@ def test_pages_of_pattern_are_fetched_to_the_end(site: PictureSite, tmp_path: Pa
     assert texts(row) == ["photo stories: 2 complete"]
     again = crawl(sources)
     assert (again["known"], again["new"]) == (2, 0)
-    assert site.asked.count("/photo/2026/11_2.html") == 1, "a complete story is not requested again"
+    assert site.requests.count("/photo/2026/11_2.html") == 1, "a complete story is not requested again"
 
 
 def test_redirect_to_front_page_and_repeated_page_end_story(site: PictureSite, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_redirect_to_front_page_and_repeated_page_end_story(site: PictureSite, t
     site.pages["/photo/2026/22_3.html"] = site.pages["/photo/2026/22_2.html"]
     sources = write_sources(tmp_path, site, PATTERN)
     assert crawl(sources)["stored"] == 2
-    assert {name: (one.complete, one.pages) for name, one in stories(sources).items()} == {"21_1.html": (True, 3), "22_1.html": (True, 2)}
+    assert {name: (s.complete, s.pages) for name, s in stories(sources).items()} == {"21_1.html": (True, 3), "22_1.html": (True, 2)}
 
 
 def test_pager_is_followed_and_all_its_pages_are_known(site: PictureSite, tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_unlinked_pages_are_found_by_common_url_patterns(site: PictureSite, tmp_
     sources = write_sources(tmp_path, site, SEED)
     row = crawl(sources)
     assert (row["stored"], row["failed"], texts(row)) == (3, {}, ["photo stories: 3 complete"])
-    assert {name: one.pages for name, one in stories(sources).items()} == {"81_1.html": 3, "82_1.html": 1, "83_1.html": 1}
+    assert {name: story.pages for name, story in stories(sources).items()} == {"81_1.html": 3, "82_1.html": 1, "83_1.html": 1}
     assert shown_pictures(sources, "81_1.html") == ["1.jpg", "2.jpg", "3.jpg"]
-    assert (crawl(sources)["known"], site.asked.count("/photo/2026/81_4.html")) == (3, 1)
+    assert (crawl(sources)["known"], site.requests.count("/photo/2026/81_4.html")) == (3, 1)
 
 
 def test_story_with_failed_page_is_completed_on_next_visit(site: PictureSite, tmp_path: Path) -> None:
@@ -124,16 +124,16 @@ def test_story_with_failed_page_is_completed_on_next_visit(site: PictureSite, tm
     third, site.pages["/photo/2026/31_3.html"] = site.pages["/photo/2026/31_3.html"], 404
     sources = write_sources(tmp_path, site, PATTERN)
     row = crawl(sources)
-    said, waits = texts(row)
-    assert (row["stored"], said) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
+    text, waits = texts(row)
+    assert (row["stored"], text) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
     assert waits.startswith("1 links wait for another try (incomplete)")
-    kept = stories(sources)["31_1.html"]
-    assert (kept.complete, kept.missing, kept.pictures, kept.failure) == (False, (3,), 4, "http-404")
+    story = stories(sources)["31_1.html"]
+    assert (story.complete, story.missing, story.pictures, story.failure) == (False, (3,), 4, "http-404")
     site.pages["/photo/2026/31_3.html"] = third
-    site.asked.clear()
+    site.requests.clear()
     row = crawl(sources)
     assert (row["same"], texts(row)[-1]) == (1, "photo stories: 0 complete; 1 finished")
-    assert sorted(site.asked, reverse=True) == ["/photo/2026/31_3.html", "/photo/"], "only missing pages are requested"
+    assert sorted(site.requests, reverse=True) == ["/photo/2026/31_3.html", "/photo/"], "only missing pages are requested"
     assert shown_pictures(sources, "31_1.html") == [f"{number}.jpg" for number in range(1, 6)]
     assert stories(sources)["31_1.html"].complete
     assert waiting(open_portal_store(sources), "gallery:图站") == []
@@ -150,9 +150,9 @@ def test_missing_page_is_given_up_after_max_tries(site: PictureSite, tmp_path: P
     vain = [store.galleries.save(nothing, now=article.fetched).vain for _ in range(MAX_VAIN - 1)]
     assert vain[-1] == MAX_VAIN - 1
     assert texts(crawl(sources))[-1].endswith("1 incomplete (http-404 × 1); 1 no longer tried")
-    site.asked.clear()
+    site.requests.clear()
     row = crawl(sources)
-    assert (site.asked, row["known"]) == (["/photo/"], 1)
+    assert (site.requests, row["known"]) == (["/photo/"], 1)
     assert not stories(sources)["41_1.html"].complete
 
 
@@ -163,9 +163,9 @@ def test_index_page_among_stories_is_counted_and_skipped(site: PictureSite, tmp_
     row = crawl(sources)
     assert (row["stored"], sum(row["failed"].values())) == (1, 1)
     assert set(stories(sources)) == {"51_1.html"}
-    site.asked.clear()
+    site.requests.clear()
     assert crawl(sources)["known"] == 2
-    assert site.asked == ["/photo/"], "the index page is skipped for hours"
+    assert site.requests == ["/photo/"], "the index page is skipped for hours"
 
 
 def test_index_pager_is_followed_until_all_stories_are_known(site: PictureSite, tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_index_pager_is_followed_until_all_stories_are_known(site: PictureSite, 
     sources = write_sources(tmp_path, site, PATTERN + "  pages: 2\n")
     crawl(sources)
     assert set(stories(sources)) == {"61_1.html", "62_1.html"}
-    site.asked.clear()
+    site.requests.clear()
     crawl(sources)
-    assert site.asked == ["/photo/"]
+    assert site.requests == ["/photo/"]
 
 
 def test_robots_txt_applies_to_every_page(site: PictureSite, tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_robots_txt_applies_to_every_page(site: PictureSite, tmp_path: Path) -> 
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /photo/2026/71_2"
     sources = write_sources(tmp_path, site, PATTERN)
     crawl(sources)
-    kept = stories(sources)["71_1.html"]
-    assert (kept.complete, kept.missing, kept.failure) == (False, (2,), "robots")
-    assert "/photo/2026/71_2.html" not in site.asked
+    story = stories(sources)["71_1.html"]
+    assert (story.complete, story.missing, story.failure) == (False, (2,), "robots")
+    assert "/photo/2026/71_2.html" not in site.requests
     assert waiting(open_portal_store(sources), "gallery:图站") == [], "forbidden pages do not wait"
 
 
@@ -208,9 +208,9 @@ def test_killed_crawl_resumes(site: PictureSite, tmp_path: Path) -> None:
     assert stories(sources) == {}
     before = open_portal_store(sources).galleries.pages(site.at.removeprefix("http://") + "/photo/2026/81_1.html")
     assert before, "pages are saved as they arrive"
-    site.asked.clear()
+    site.requests.clear()
     row = crawl(sources)
     assert (row["stored"], row["left"]) == (1, 0)
     assert stories(sources)["81_1.html"].complete
     assert shown_pictures(sources, "81_1.html") == [f"{number}.jpg" for number in range(1, 7)]
-    assert not {page.url.removeprefix(site.at) for page in before} & set(site.asked), "saved pages are not requested again"
+    assert not {page.url.removeprefix(site.at) for page in before} & set(site.requests), "saved pages are not requested again"

@@ -52,14 +52,14 @@ def missing(reason: str) -> PageUnavailable:
 
 
 class Web:
-    """Pictures by URL without query; ``asked`` records the requests."""
+    """Pictures by URL without query; ``requests`` records the requests."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.failing: dict[str, Exception] = {}
 
     async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes:
-        self.asked.append(image.url)
+        self.requests.append(image.url)
         await asyncio.sleep(0)
         name = image.url.partition("?")[0]
         if name in self.failing:
@@ -71,9 +71,9 @@ class Web:
 
 def story(number: int, *more: Image, photos: int = 2, site: str = "photo.example", title: str | None = None) -> Gallery:
     page = f"https://{site}/s/{number}.html"
-    own = [Image(f"https://pics.example/{number}/{place}.jpg", f"图 {place}") for place in range(photos)]
+    photographs = [Image(f"https://pics.example/{number}/{place}.jpg", f"图 {place}") for place in range(photos)]
     link = Link(page, "gallery:甲", identity=page)
-    return Gallery(page, title or f"第{number}个故事", link, NOW, (*own, *more), complete=True, identity=page)
+    return Gallery(page, title or f"第{number}个故事", link, NOW, (*photographs, *more), complete=True, identity=page)
 
 
 @pytest.fixture
@@ -110,38 +110,38 @@ def process_and_store(stage: PictureStages, tracker: LinkTracker, gallery: Galle
 
 def stored_pictures(tracker: LinkTracker, gallery: Gallery) -> dict[str, str | None]:
     """Return the stored pictures: URL to the reason why it was dropped, or None."""
-    known = tracker.store.galleries.find_stored([gallery.identity or ""])
-    return {one.image.url: one.dropped for one in tracker.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
+    found = tracker.store.galleries.find_stored([gallery.identity or ""])
+    return {row.image.url: row.dropped for row in tracker.store.galleries.pictures(found[gallery.identity or ""].id, dropped=True)}
 
 
 def test_picture_sizes_are_fetched_once(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:
     done = process_and_store(stage, tracker, story(1))
-    assert [(one.width, one.height, one.format, one.dropped) for one in done.images] == [(640, 480, "png", None)] * 2
-    assert [one.caption for one in done.images] == ["图 0", "图 1"]
+    assert [(image.width, image.height, image.format, image.dropped) for image in done.images] == [(640, 480, "png", None)] * 2
+    assert [image.caption for image in done.images] == ["图 0", "图 1"]
     again = process_and_store(stage, tracker, story(1))
     assert again.images == done.images
-    assert len(web.asked) == 2
+    assert len(web.requests) == 2
 
 
 def test_frequent_picture_is_dropped_from_all_stories(stage: PictureStages, tracker: LinkTracker) -> None:
     stories = [story(number, Image(LOGO.format(number))) for number in range(4)]
-    done = [process_and_store(stage, tracker, one) for one in stories]
-    assert [one.images[-1].dropped for one in done] == [None, None, "frequent", "frequent"]
-    for number, one in enumerate(stories):  # same key, four URLs
-        assert stored_pictures(tracker, one)[LOGO.format(number)] == "frequent"
-        assert [reason for url, reason in stored_pictures(tracker, one).items() if "pics" in url] == [None, None]
+    done = [process_and_store(stage, tracker, gallery) for gallery in stories]
+    assert [gallery.images[-1].dropped for gallery in done] == [None, None, "frequent", "frequent"]
+    for number, gallery in enumerate(stories):  # same key, four URLs
+        assert stored_pictures(tracker, gallery)[LOGO.format(number)] == "frequent"
+        assert [reason for url, reason in stored_pictures(tracker, gallery).items() if "pics" in url] == [None, None]
 
 
 def test_full_size_cover_photo_is_kept_in_its_story(stage: PictureStages, tracker: LinkTracker) -> None:
     photograph, cover = Image("https://pics.example/covered.png"), "https://pics.example/mark{}.png"
-    own = process_and_store(stage, tracker, story(0, photograph))
+    covered = process_and_store(stage, tracker, story(0, photograph))
     for number in range(1, 4):  # other stories show a small copy, each at another URL
         process_and_store(stage, tracker, story(number, Image(cover.format(number))))
     asyncio.run(stage.close_spider())
-    assert stored_pictures(tracker, own)[photograph.url] is None
+    assert stored_pictures(tracker, covered)[photograph.url] is None
     assert [stored_pictures(tracker, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
-    known = tracker.store.pictures.find_stored(["pics.example/covered.png", "pics.example/mark1.png"]).values()
-    assert len({one.print for one in known}) == 1
+    pictures = tracker.store.pictures.find_stored(["pics.example/covered.png", "pics.example/mark1.png"]).values()
+    assert len({picture.print for picture in pictures}) == 1
 
 
 def test_story_stored_during_crawl_is_cleaned_at_end(stage: PictureStages, tracker: LinkTracker) -> None:
@@ -169,7 +169,7 @@ def test_next_crawl_drops_pictures_marked_by_killed_crawl(stage: PictureStages, 
     stored = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
     tracker.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
     asyncio.run(PictureStages(tracker, web).close_spider())
-    assert [stored_pictures(tracker, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
+    assert [stored_pictures(tracker, gallery)[LOGO.format(number)] for number, gallery in enumerate(stored, start=1)] == ["frequent"] * 2
 
 
 def test_picture_kept_by_editor_is_never_frequent(stage: PictureStages, tracker: LinkTracker) -> None:
@@ -177,7 +177,7 @@ def test_picture_kept_by_editor_is_never_frequent(stage: PictureStages, tracker:
     tracker.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
     done = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
     asyncio.run(stage.close_spider())
-    assert [one.images[-1].dropped for one in done] == [None] * 5
+    assert [gallery.images[-1].dropped for gallery in done] == [None] * 5
     assert stored_pictures(tracker, done[-1])[LOGO.format(5)] is None
 
 
@@ -185,23 +185,23 @@ def test_reposts_of_a_story_keep_their_pictures(stage: PictureStages, tracker: L
     pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
     for number in range(6):
         done = process_and_store(stage, tracker, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
-        assert [one.dropped for one in done.images] == [None] * 5
+        assert [image.dropped for image in done.images] == [None] * 5
 
 
 def test_story_saved_again_counts_once(stage: PictureStages, tracker: LinkTracker) -> None:
     for _ in range(5):
         done = process_and_store(stage, tracker, story(1, Image(LOGO.format(1))))
     assert done.images[-1].dropped is None
-    assert {one.stories for one in tracker.store.pictures.most_frequent()} == {1}
+    assert {picture.stories for picture in tracker.store.pictures.most_frequent()} == {1}
 
 
 def test_failing_picture_server_loses_no_story(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("timeout"), "https://pics.example/1/1.jpg": missing("http-404")}
     done = process_and_store(stage, tracker, story(1, photos=3))
-    assert [(one.dropped, one.width) for one in done.images] == [(None, None), ("gone", None), (None, 640)]
+    assert [(image.dropped, image.width) for image in done.images] == [(None, None), ("gone", None), (None, 640)]
     web.failing = {}
     again = process_and_store(stage, tracker, story(1, photos=3))
-    assert [(one.dropped, one.width) for one in again.images] == [(None, 640), ("gone", None), (None, 640)]
+    assert [(image.dropped, image.width) for image in again.images] == [(None, 640), ("gone", None), (None, 640)]
 
 
 def test_interrupted_story_is_left_to_next_crawl(stage: PictureStages, web: Web) -> None:
@@ -211,12 +211,12 @@ def test_interrupted_story_is_left_to_next_crawl(stage: PictureStages, web: Web)
 
 
 def test_unavailable_store_is_left_to_next_stage(stage: PictureStages, tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any, **__: Any) -> None:
+    def unavailable(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("locked")
 
-    monkeypatch.setattr(tracker.store.pictures, "find_stored", away)
+    monkeypatch.setattr(tracker.store.pictures, "find_stored", unavailable)
     assert asyncio.run(stage.process_item(story(1))) == story(1)
-    monkeypatch.setattr(tracker.store.pictures, "marked", away)
+    monkeypatch.setattr(tracker.store.pictures, "marked", unavailable)
     asyncio.run(stage.close_spider())
 
 
@@ -225,39 +225,39 @@ def test_other_items_pass_through(stage: PictureStages, web: Web) -> None:
     assert asyncio.run(stage.process_item(article)) is article
     empty = replace(story(1), images=())
     assert asyncio.run(stage.process_item(empty)) == empty
-    assert web.asked == []
+    assert web.requests == []
 
 
 def test_look_false_counts_without_fetching(tracker: LinkTracker, web: Web) -> None:
     tracker.sources = tracker.sources.model_copy(update={"pictures": Pictures(look=False)})
     stage = PictureStages(tracker, web)
     done = [process_and_store(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(3)]
-    assert [one.images[-1].dropped for one in done] == [None, None, "frequent"]
-    assert web.asked == []
+    assert [gallery.images[-1].dropped for gallery in done] == [None, None, "frequent"]
+    assert web.requests == []
 
 
 def test_first_pictures_are_fetched_fully_for_their_hash() -> None:
-    asked: list[tuple[str, int | None]] = []
+    requests: list[tuple[str, int | None]] = []
 
     async def fetch(image: Image, gallery: Gallery, most: int | None) -> Bytes:
-        asked.append((image.url[-5:], most))
+        requests.append((image.url[-5:], most))
         return Bytes(PHOTOS[0] if most else MARK, most is None)
 
     found = asyncio.run(ImageFetcher(fetch, prints=2).pictures(story(1, photos=4), {}))
-    assert sorted(asked) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]
-    assert [picture.print is not None for picture in sorted(found.values(), key=lambda one: one.url)] == [True, True, False, False]
+    assert sorted(requests) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]
+    assert [picture.print is not None for picture in sorted(found.values(), key=lambda picture: picture.url)] == [True, True, False, False]
 
 
 def test_concurrent_copies_fetch_a_picture_once(web: Web) -> None:
     """Applies before the store knows the picture, also to later copies, but not to failed requests."""
     looker = ImageFetcher(web)
-    one, other = story(1), story(1, site="elsewhere.example")
+    first, other = story(1), story(1, site="elsewhere.example")
 
     async def together() -> list[dict[str, Picture]]:
-        return [*await asyncio.gather(looker.pictures(one, {}), looker.pictures(other, {})), await looker.pictures(one, {})]
+        return [*await asyncio.gather(looker.pictures(first, {}), looker.pictures(other, {})), await looker.pictures(first, {})]
 
     found = asyncio.run(together())
-    assert len(web.asked) == len(set(web.asked)) == 2
+    assert len(web.requests) == len(set(web.requests)) == 2
     assert found[0] == found[1] == found[2]
     assert all(picture.width for picture in found[1].values())
     web.failing = {"https://pics.example/2/0.jpg": missing("timeout")}
@@ -276,10 +276,10 @@ def test_interruption_ends_every_waiting_reader(web: Web) -> None:
         both = asyncio.gather(looker.pictures(story(1), {}), looker.pictures(story(1), {}), return_exceptions=True)
         return await asyncio.wait_for(both, 600)
 
-    assert [type(one) for one in asyncio.run(together())] == [Interrupted, Interrupted]
+    assert [type(result) for result in asyncio.run(together())] == [Interrupted, Interrupted]
 
 
 def test_invalid_and_deleted_pictures_have_reasons(tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("http-410")}
     found = asyncio.run(StoryImages(tracker, web).complete(story(1, Image("mailto:x"))))
-    assert [(one.width, one.dropped) for one in found.images] == [(None, "gone"), (640, None), (None, "bad-address")]
+    assert [(image.width, image.dropped) for image in found.images] == [(None, "gone"), (640, None), (None, "bad-address")]

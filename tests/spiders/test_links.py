@@ -153,15 +153,15 @@ FED = (
 )
 
 
-@pytest.mark.parametrize(("site", "shown"), [(None, "滨江晚报"), ("滨江网", "滨江网")])
-def test_feed_links_have_source_name_as_site(site: str | None, shown: str) -> None:
+@pytest.mark.parametrize(("site", "expected"), [(None, "滨江晚报"), ("滨江网", "滨江网")])
+def test_feed_links_have_source_name_as_site(site: str | None, expected: str) -> None:
     source = Feed.model_validate({"name": "滨江晚报", "url": "http://127.0.0.24/rss.xml", "site": site})
     found = parse(FED, source.url, "application/rss+xml", utcnow())
-    assert [rss_link(source, entry).site for entry in found.entries] == [shown]
+    assert [rss_link(source, entry).site for entry in found.entries] == [expected]
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("site_name", "expected"),
     [
         ("滨江晚报", "滨江晚报"),
         ("The Harbour Ledger", "The Harbour Ledger"),
@@ -170,6 +170,6 @@ def test_feed_links_have_source_name_as_site(site: str | None, shown: str) -> No
         (None, None),
     ],
 )
-def test_host_shown_by_engine_is_not_a_site_name(told: str | None, shown: str | None) -> None:
-    found = Result("标题", "https://a.example/1.html", site=told)
-    assert result_link(Search(engine("bing_news"), ()), None, found).site == shown
+def test_host_shown_by_engine_is_not_a_site_name(site_name: str | None, expected: str | None) -> None:
+    found = Result("标题", "https://a.example/1.html", site=site_name)
+    assert result_link(Search(engine("bing_news"), ()), None, found).site == expected

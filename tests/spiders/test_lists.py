@@ -38,18 +38,18 @@ def parse_list(folder: Path, rows: Any, articles: str) -> tuple[list[Any], Lists
 
     async def read() -> list[Any]:
         response = TextResponse("https://board.example/hot", body=json.dumps({"data": rows}).encode(), encoding="utf-8")
-        return [one async for one in spider.parse_board(response, source)]
+        return [result async for result in spider.parse_board(response, source)]
 
     return asyncio.run(read()), spider
 
 
 @pytest.mark.parametrize(("articles", "requested"), [("false", []), ("true", ["https://board.example/1", "https://board.example/2"])])
 def test_ranks_are_stored_and_pages_requested_if_configured(tmp_path: Path, articles: str, requested: list[str]) -> None:
-    wanted, spider = parse_list(tmp_path, ROWS, articles)
-    assert [one.url for one in wanted] == requested
+    results, spider = parse_list(tmp_path, ROWS, articles)
+    assert [result.url for result in results] == requested
     found = spider.tracker.store.boards.standings("list:热")
     assert found is not None
-    assert [(one.place.rank, one.place.title, one.place.heat) for one in found.entries] == [
+    assert [(entry.place.rank, entry.place.title, entry.place.heat) for entry in found.entries] == [
         (1, "台风登陆", 30_000.0),
         (2, "高铁提速", None),
     ]

@@ -57,15 +57,15 @@ def missing(reason: str) -> PageUnavailable:
 
 
 class Web:
-    """Pages by URL; an exception stands for a failed request. ``asked`` records the requests."""
+    """Pages by URL; an exception stands for a failed request. ``requests`` records the requests."""
 
     def __init__(self, pages: dict[str, str | Exception], leads: dict[str, str] | None = None) -> None:
         self.pages = pages
         self.leads = leads or {}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def __call__(self, address: str, source: str) -> Response:
-        self.asked.append(address)
+        self.requests.append(address)
         final = self.leads.get(address, address)
         found = self.pages.get(final, missing("http-404"))
         if isinstance(found, Exception):
@@ -85,8 +85,8 @@ def web(last: int, change: dict[int, str | Exception] | None = None) -> Web:
 def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
     page = served.pages[url(number)]
     assert isinstance(page, str)
-    whole = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
-    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=whole)
+    fetched = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
+    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=fetched)
 
 
 def process_article(tracker: LinkTracker, served: Any, item: Article) -> Article:
@@ -101,12 +101,12 @@ def read_article(tracker: LinkTracker, served: Web, number: int = 1, source: str
     return process_article(tracker, served, article(served, number, source))
 
 
-def pages_of(found: Article, upto: int = 40) -> list[int]:
+def pages_of(found: Article, end: int = 40) -> list[int]:
     """Return the numbers of the pages whose text is in the article, in its order."""
     text = found.text or ""
-    there = [(text.find(sentence_of(number)), number) for number in range(1, upto)]
-    assert all(text.count(sentence_of(number)) <= 1 for number in range(1, upto))
-    return [number for place, number in sorted(there) if place >= 0]
+    places = [(text.find(sentence_of(number)), number) for number in range(1, end)]
+    assert all(text.count(sentence_of(number)) <= 1 for number in range(1, end))
+    return [number for place, number in sorted(places) if place >= 0]
 
 
 def notes(tracker: LinkTracker) -> list[str]:
@@ -120,14 +120,14 @@ def test_pages_are_joined_in_order(tracker: LinkTracker) -> None:
     assert found.html is not None
     assert all(sentence_of(number) in found.html for number in range(1, 5))
     assert found.pages == tuple(url(number) for number in range(1, 5))
-    assert served.asked == [url(number) for number in range(2, 5)]
+    assert served.requests == [url(number) for number in range(2, 5)]
     assert notes(tracker) == []
 
 
 def test_single_page_needs_no_requests(tracker: LinkTracker) -> None:
     served = web(1)
     assert read_article(tracker, served).pages == ()
-    assert served.asked == []
+    assert served.requests == []
 
 
 def chain(last: int, after: Callable[[int], int | None]) -> Web:
@@ -148,13 +148,13 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
 )
 def test_misleading_pagers_end(tracker: LinkTracker, served: Web, pages: list[int], requests: int) -> None:
     assert pages_of(read_article(tracker, served)) == pages
-    assert len(served.asked) == requests
+    assert len(served.requests) == requests
 
 
 def test_endless_pager_is_cut_and_noted(tracker: LinkTracker) -> None:
     served = chain(100, lambda number: number + 1)
     assert len(pages_of(read_article(tracker, served), 101)) == MAX_FETCHED
-    assert len(served.asked) == MAX_FETCHED - 1
+    assert len(served.requests) == MAX_FETCHED - 1
     assert "too-many" in notes(tracker)[0]
 
 
@@ -162,7 +162,7 @@ def test_slow_host_is_given_up(tracker: LinkTracker, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(multipage, "MAX_SECONDS", 0.0)
     served = web(4)
     assert pages_of(read_article(tracker, served)) == [1]
-    assert served.asked == []
+    assert served.requests == []
 
 
 @pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
@@ -206,14 +206,14 @@ def test_interrupted_article_is_left_to_next_run(tracker: LinkTracker) -> None:
 
 def test_single_page_view_is_preferred(tracker: LinkTracker) -> None:
     served = web(4)
-    whole = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
+    link = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
     first = served.pages[url(1)]
     assert isinstance(first, str)
-    served.pages[url(1)] = first.replace("</body>", f"{whole}</body>")
+    served.pages[url(1)] = first.replace("</body>", f"{link}</body>")
     served.pages[f"{SITE}830115_all.html"] = html(0, "", title="单页", text="".join(map(body, range(1, 5))))
     found = read_article(tracker, served)
     assert (pages_of(found), found.title) == ([1, 2, 3, 4], "古镇的路铺好了")
-    assert served.asked == [f"{SITE}830115_all.html"]
+    assert served.requests == [f"{SITE}830115_all.html"]
     served.pages[f"{SITE}830115_all.html"] = html(9, "")
     assert pages_of(read_article(tracker, served)) == [1, 2, 3, 4], "the page has another article"
 
@@ -222,8 +222,8 @@ def test_later_page_in_list_resolves_to_first(tracker: LinkTracker) -> None:
     served = web(3)
     found = read_article(tracker, served, number=2)
     assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
-    lost = web(3, {1: missing("http-404")})
-    found = read_article(tracker, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
+    incomplete = web(3, {1: missing("http-404")})
+    found = read_article(tracker, Web(incomplete.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
     assert (found.url, pages_of(found)) == (url(2), [2, 3])
 
 
@@ -238,11 +238,11 @@ def test_all_pages_are_known_after_storing(tracker: LinkTracker) -> None:
     stored(tracker, read_article(tracker, served))
     names = {identity(url(number)) for number in range(1, 4)}
     assert tracker.stored_urls.find_stored(names) == names
-    assert [kept.url for kept in tracker.store.all_articles()] == [url(1)]
-    served.asked.clear()
+    assert [stored.url for stored in tracker.store.all_articles()] == [url(1)]
+    served.requests.clear()
     with pytest.raises(ItemDone):
         stored(tracker, read_article(tracker, served, number=3))
-    assert served.asked == [], "the first page is known, so nothing is fetched"
+    assert served.requests == [], "the first page is known, so nothing is fetched"
     assert len(list(tracker.store.all_articles())) == 1
 
 
@@ -261,10 +261,10 @@ def test_thread_pages_are_not_joined(tracker: LinkTracker) -> None:
     address = "https://bbs.b.example/830115.html"
     page = served.pages[url(1)]
     assert isinstance(page, str)
-    whole = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
-    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=whole)
+    fetched = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
+    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=fetched)
     assert process_article(tracker, served, item).pages == ()
-    assert served.asked == []
+    assert served.requests == []
 
 
 def test_only_first_page_updates_site_knowledge(tracker: LinkTracker) -> None:

@@ -46,21 +46,21 @@ def parse_visit(spider: NewsletterSpider, *mails: str) -> list[Any]:
     response.mails, response.left = tuple(RawMail(mail.encode(), datetime(2026, 11, 26, tzinfo=UTC)) for mail in mails), 3
 
     async def read() -> list[Any]:
-        return [one async for one in spider.parse_mails(response, source)]
+        return [result async for result in spider.parse_mails(response, source)]
 
     return asyncio.run(read())
 
 
 def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spider = make_spider(tmp_path, "false")
-    read = lambda raw, *rest: parse(raw, *rest) if "丙".encode() not in raw else 1 // 0  # noqa: E731
+    read = lambda raw, *args: parse(raw, *args) if "丙".encode() not in raw else 1 // 0  # noqa: E731
     monkeypatch.setattr("newsportal.spiders.newsletter.parse", read)
-    wanted = parse_visit(spider, MAIL.format("甲"), BOMB, MAIL.format("丙"), MAIL.format("乙"), MAIL.format("甲"))
-    assert [(one.link.title, one.url) for one in wanted if isinstance(one, Article)] == [
+    results = parse_visit(spider, MAIL.format("甲"), BOMB, MAIL.format("丙"), MAIL.format("乙"), MAIL.format("甲"))
+    assert [(result.link.title, result.url) for result in results if isinstance(result, Article)] == [
         ("甲", "mid:%E7%94%B2@b.example"),
         ("乙", "mid:%E4%B9%99@b.example"),
     ]
-    assert wanted[0].link.category == "要闻"
+    assert results[0].link.category == "要闻"
     (row,) = spider.tracker.report()
     assert (row.entries, row.new, row.failed) == (5, 4, {"mail-broken": 1, "error: ZeroDivisionError": 1})
     assert [note.code for note in row.notes] == ["note.mails-wait"]
@@ -70,8 +70,8 @@ def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monk
 
 def test_linked_pages_are_requested_if_configured(tmp_path: Path) -> None:
     spider = make_spider(tmp_path, "true")
-    wanted = parse_visit(spider, MAIL.format("甲"), HEAD.format("乙") + "没有链接的一封信。")
-    assert [(type(one), one.url) for one in wanted] == [(Request, "https://n.example/%E7%94%B2"), (Article, "mid:%E4%B9%99@b.example")]
+    results = parse_visit(spider, MAIL.format("甲"), HEAD.format("乙") + "没有链接的一封信。")
+    assert [(type(item), item.url) for item in results] == [(Request, "https://n.example/%E7%94%B2"), (Article, "mid:%E4%B9%99@b.example")]
     spider.tracker.store.close()
 
 
@@ -81,17 +81,17 @@ def test_mailbox_position_is_the_etag(tmp_path: Path) -> None:
     (tmp_path / "mails").mkdir()
     (tmp_path / "mails" / "1.eml").write_text(MAIL.format("甲"), "utf-8")
 
-    async def asked() -> list[Any]:
+    async def requested() -> list[Any]:
         handler = MailboxHandler.from_crawler(spider.crawler)
         first = await handler.download_request(Request(source.mailbox.address, meta={"source": source.key}))
         again = Request("mailbox://localhost/elsewhere", headers={"If-None-Match": first.headers["ETag"]}, meta={"source": source.key})
         return [first, await handler.download_request(again)]
 
-    first, second = asyncio.run(asked())
+    first, second = asyncio.run(requested())
     assert (first.status, len(first.mails), second.status) == (200, 1, 304)
     spider.tracker.store.close()
 
 
 def test_mail_in_two_mailboxes_has_one_identity(tmp_path: Path) -> None:
-    one, other = (Newsletter(name=name, folder=tmp_path) for name in "甲乙")
-    assert one.entry("x@y").identity == other.entry("x@y").identity != one.entry("z@y").identity
+    first, other = (Newsletter(name=name, folder=tmp_path) for name in "甲乙")
+    assert first.entry("x@y").identity == other.entry("x@y").identity != first.entry("z@y").identity

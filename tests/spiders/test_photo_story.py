@@ -33,7 +33,7 @@ def new_visit(pattern: str | None = "{id}_{n}.html") -> StoryVisit:
 def request_next(story: StoryVisit) -> list[int]:
     """Return the numbers of the pages requested now."""
     urls = story.wanted()
-    return [int(one.rpartition("_")[2].partition(".")[0]) for one in urls]
+    return [int(address.rpartition("_")[2].partition(".")[0]) for address in urls]
 
 
 def receive(story: StoryVisit, number: int, total: int | None = None, **more: object) -> None:
@@ -62,18 +62,18 @@ def test_unknown_page_count_is_probed_one_by_one() -> None:
     assert request_next(story) == [3]
     fail_page(story, 3, GONE)
     assert request_next(story) == []
-    made = story.story()
-    assert (made.complete, made.missing, made.failure, len(made.images)) == (True, (), None, 2)
+    gallery = story.story()
+    assert (gallery.complete, gallery.missing, gallery.failure, len(gallery.images)) == (True, (), None, 2)
 
 
 def test_pages_in_any_order_make_one_story() -> None:
     story = new_visit()
     for number in (3, 1, 4, 2):
         receive(story, number, 4)
-    made = story.story()
-    assert made.complete
-    assert [image.url for image in made.images] == [f"https://pic.example/{number}.jpg" for number in (1, 2, 3, 4)]
-    assert (made.identity, made.total, made.weight) == ("pic.example/s/7_1.html", 4, 5)
+    gallery = story.story()
+    assert gallery.complete
+    assert [image.url for image in gallery.images] == [f"https://pic.example/{number}.jpg" for number in (1, 2, 3, 4)]
+    assert (gallery.identity, gallery.total, gallery.weight) == ("pic.example/s/7_1.html", 4, 5)
 
 
 def test_failed_page_is_missing_and_retried_on_later_visit() -> None:
@@ -83,8 +83,8 @@ def test_failed_page_is_missing_and_retried_on_later_visit() -> None:
     fail_page(story, 2, Outcome("http-503", "HTTP 503", passing=True))
     receive(story, 3, 3)
     assert request_next(story) == [], "only once per visit"
-    made = story.story()
-    assert (made.complete, made.missing, made.failure, made.later) == (False, (2,), "http-503", True)
+    gallery = story.story()
+    assert (gallery.complete, gallery.missing, gallery.failure, gallery.later) == (False, (2,), "http-503", True)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_unavailable_listed_page_is_missing(outcome: Outcome, failure: str, late
     request_next(story)
     fail_page(story, 2, outcome)
     receive(story, 3, 3)
-    made = story.story()
-    assert (made.complete, made.failure, made.later) == (False, failure, later)
+    gallery = story.story()
+    assert (gallery.complete, gallery.failure, gallery.later) == (False, failure, later)
 
 
 def test_refusal_of_guessed_page_ends_story() -> None:
@@ -123,16 +123,16 @@ def test_login_page_is_missing_but_soft_404_ends_story() -> None:
     receive(other, 1)
     request_next(other)
     other.refuse(url(2), "login")
-    made = other.story()
-    assert (made.complete, made.failure) == (False, "login")
+    gallery = other.story()
+    assert (gallery.complete, gallery.failure) == (False, "login")
 
 
 def test_redirected_page_is_not_requested_again() -> None:
     story = new_visit(pattern=None)
-    asked = "https://pic.example/show?id=7&page=2"
-    receive(story, 1, pages=(asked,), next=asked)
-    assert story.wanted() == [asked]
-    story.take(page(2), asked)
+    requested = "https://pic.example/show?id=7&page=2"
+    receive(story, 1, pages=(requested,), next=requested)
+    assert story.wanted() == [requested]
+    story.take(page(2), requested)
     assert story.wanted() == []
     assert story.story().complete
 
@@ -159,17 +159,17 @@ def test_slow_story_is_resumed_on_next_visit() -> None:
     receive(story, 1, 5)
     story.end("too-slow")
     assert story.wanted() == []
-    made = story.story()
-    assert (made.complete, made.failure, made.later) == (False, "too-slow", True)
+    gallery = story.story()
+    assert (gallery.complete, gallery.failure, gallery.later) == (False, "too-slow", True)
 
 
 def test_requests_per_story_are_bounded() -> None:
     story = new_visit(pattern=None)
     receive(story, 1, pages=tuple(url(1000 + at) for at in range(150)))
-    while wanted := request_next(story):
-        for number in wanted:
+    while numbers := request_next(story):
+        for number in numbers:
             fail_page(story, number, GONE)
-        receive(story, wanted[0], pages=tuple(url(1000 * wanted[0] + at) for at in range(150)))
+        receive(story, numbers[0], pages=tuple(url(1000 * numbers[0] + at) for at in range(150)))
         assert len(story.requested) + len(story.open) <= MAX_PAGES
     assert len(story.requested) == MAX_PAGES
 
@@ -192,8 +192,8 @@ def test_successful_guess_becomes_pattern() -> None:
     receive(story, 2)
     assert request_next(story)[-1:] == [3]
     fail_page(story, 3, PASSES)
-    made = story.story()
-    assert (made.complete, made.failure, made.later) == (False, "http-503", True)
+    gallery = story.story()
+    assert (gallery.complete, gallery.failure, gallery.later) == (False, "http-503", True)
     again = new_visit(pattern=None)
     again.begin(story.met)
     assert request_next(again) == [3], "the next visit continues"

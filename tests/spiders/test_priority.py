@@ -35,12 +35,12 @@ def spider(tmp_path: Path) -> Any:
     crawler = Crawler(RssSpider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)
-    made = RssSpider()
-    made._set_crawler(crawler)
-    queue = open_queue(load(path), crawler.settings, "rss", made.tracker.store.links)
+    rss = RssSpider()
+    rss._set_crawler(crawler)
+    queue = open_queue(load(path), crawler.settings, "rss", rss.tracker.store.links)
     scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=True, queue=queue)  # type: ignore[assignment]
-    yield made
-    made.tracker.store.close()
+    yield rss
+    rss.tracker.store.close()
 
 
 def test_urgent_links_are_leased_first_on_every_host(spider: Any) -> None:
@@ -57,9 +57,9 @@ def test_urgent_links_are_leased_first_on_every_host(spider: Any) -> None:
 
 def test_list_page_priority_is_between_own_articles_and_urgent_ones(spider: Any) -> None:
     usual, urgent, _ = spider.sources()
-    listed = spider.list_page(usual.url, usual, spider.parse_feed).priority
-    assert spider.article(Link("https://a.example/1", usual.key)).priority < listed
-    assert listed < spider.article(Link("https://b.example/1", urgent.key)).priority
+    priority = spider.list_page(usual.url, usual, spider.parse_feed).priority
+    assert spider.article(Link("https://a.example/1", usual.key)).priority < priority
+    assert priority < spider.article(Link("https://b.example/1", urgent.key)).priority
 
 
 @pytest.mark.parametrize("priority", [0, 10, "high"])

@@ -38,7 +38,7 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
     """Return a factory of spiders with a real crawler object and store, but no network."""
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
-    made: list[Any] = []
+    spiders: list[Any] = []
 
     def make(kind: Any) -> Any:
         crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
@@ -46,11 +46,11 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
         crawler.stats = MemoryStatsCollector(crawler)
         spider = kind()
         spider._set_crawler(crawler)
-        made.append(spider)
+        spiders.append(spider)
         return spider
 
     yield make
-    for spider in made:
+    for spider in spiders:
         spider.tracker.store.close()
 
 
@@ -62,8 +62,8 @@ async def first(visit: Any) -> Any:
 def test_requests_of_every_spider_round_trip(spider_of: Callable[[Any], Any], kind: Any) -> None:
     spider = spider_of(kind)
     source = next(iter(spider.sources()))
-    asked = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
-    for request in asked:
+    requests = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
+    for request in requests:
         task = task_of(request, spider)
         found = request_of(task, spider)
         assert (found.url, found.callback, found.cb_kwargs) == (request.url, request.callback, request.cb_kwargs)
@@ -82,21 +82,21 @@ def test_list_page_of_deleted_source_is_refused(spider_of: Callable[[Any], Any])
 
 
 def test_thorough_visit_is_thorough_in_any_worker(spider_of: Callable[[Any], Any]) -> None:
-    one, other = spider_of(HubSpider), spider_of(HubSpider)
-    source = next(iter(one.sources()))
-    one.thorough.add(source.key)
-    request = request_of(task_of(asyncio.run(first(one.visit(source, SourceState(source.key)))), one), other)
+    first_worker, second_worker = spider_of(HubSpider), spider_of(HubSpider)
+    source = next(iter(first_worker.sources()))
+    first_worker.thorough.add(source.key)
+    request = request_of(task_of(asyncio.run(first(first_worker.visit(source, SourceState(source.key)))), first_worker), second_worker)
     assert request.meta["thorough"]
-    plain = asyncio.run(first(other.visit(source, SourceState(source.key))))
+    plain = asyncio.run(first(second_worker.visit(source, SourceState(source.key))))
     assert "thorough" not in plain.meta
 
 
 def test_pushed_url_is_an_entry_and_waits_in_store(spider_of: Callable[[Any], Any]) -> None:
     spider = spider_of(RssSpider)
-    told = {"url": "https://c.example/2", "title": "题", "topic": "旅游", "unknown": 1}
-    for value in ("https://c.example/1", json.dumps(told), " https://c.example/1\n"):
-        asked = asyncio.run(spider.pushed(value.encode()))
-        assert [request.callback for request in asked] == [spider.parse_article] * (not value.startswith(" "))
+    fields = {"url": "https://c.example/2", "title": "题", "topic": "旅游", "unknown": 1}
+    for value in ("https://c.example/1", json.dumps(fields), " https://c.example/1\n"):
+        requests = asyncio.run(spider.pushed(value.encode()))
+        assert [request.callback for request in requests] == [spider.parse_article] * (not value.startswith(" "))
     bodies = spider.tracker.store.links.read(lambda tx: tx.connection.scalars(select(LINKS.c.body)).all())
     links = [link_of(body, spider) for body in bodies]
     assert [(link.url, link.title, link.topic) for link in links if link] == [
@@ -116,10 +116,10 @@ def test_invalid_pushed_value_is_refused(spider_of: Callable[[Any], Any], value:
 def test_pushed_url_is_kept_while_store_is_unavailable(spider_of: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     spider = spider_of(RssSpider)
 
-    def away(*args: Any, **kwargs: Any) -> None:
+    def unavailable(*args: Any, **kwargs: Any) -> None:
         raise StoreUnavailable("locked")
 
-    monkeypatch.setattr(spider.tracker.store.links, "open", away)
+    monkeypatch.setattr(spider.tracker.store.links, "open", unavailable)
     with pytest.raises(FrontierUnavailable, match="stays among the start URLs"):
         asyncio.run(spider.pushed(b"https://c.example/1"))
     monkeypatch.undo()

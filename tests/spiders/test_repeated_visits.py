@@ -42,7 +42,7 @@ ENTRY = '<li><a href="/news/2026/0305/story{0}{1}.html">今天上午第{0}{1}家
 def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
-    made: list[Any] = []
+    spiders: list[Any] = []
 
     def make(kind: Any) -> Any:
         crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
@@ -51,23 +51,23 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
         crawler.engine = SimpleNamespace(scheduler=None, running=True)  # type: ignore[assignment]
         spider = kind()
         spider._set_crawler(crawler)
-        made.append(spider)
+        spiders.append(spider)
         return spider
 
     yield make
-    for spider in made:
+    for spider in spiders:
         spider.tracker.store.close()
 
 
-async def visited(spider: Any, number: int) -> list[str]:
+async def requested_urls(spider: Any, number: int) -> list[str]:
     """Return the list pages requested in one visit; the first of them links to the new articles of ``number`` and to the next page."""
     source = next(iter(spider.sources()))
-    asked = [request async for request in spider.visit(source, SourceState(source.key))]
-    first: Request = asked[0]
+    requests = [request async for request in spider.visit(source, SourceState(source.key))]
+    first: Request = requests[0]
     body = LIST.format("".join(ENTRY.format(number, place) for place in range(8)))
     response = HtmlResponse(first.url, body=body.encode(), request=first)
-    further = [one async for one in first.callback(response, **first.cb_kwargs)]
-    return [request.url for request in asked] + [one.url for one in further if isinstance(one, Request) and "page=2" in one.url]
+    further = [result async for result in first.callback(response, **first.cb_kwargs)]
+    return [request.url for request in requests] + [item.url for item in further if isinstance(item, Request) and "page=2" in item.url]
 
 
 @pytest.mark.parametrize("kind", [HubSpider, GallerySpider])
@@ -76,9 +76,9 @@ def test_second_visit_follows_pagers(spider_of: Callable[[Any], Any], kind: Any)
     key = next(iter(spider.sources())).key
 
     async def visits() -> list[list[str]]:
-        first = await visited(spider, 1)
+        first = await requested_urls(spider, 1)
         spider.forget_visit(key)
-        return [first, await visited(spider, 2)]
+        return [first, await requested_urls(spider, 2)]
 
     assert asyncio.run(visits()) == [[SITE, f"{SITE}?page=2"]] * 2
 

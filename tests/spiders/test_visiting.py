@@ -35,7 +35,7 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
     """Return a factory of spiders that share a store and a queue, each acting as a separate worker."""
     path = tmp_path / "sources.yaml"
     path.write_text(FEEDS, "utf-8")
-    made: list[tuple[Any, Queue]] = []
+    workers: list[tuple[Any, Queue]] = []
 
     def make() -> Any:
         crawler = Crawler(RssSpider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
@@ -45,30 +45,30 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
         scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=True, queue=queue)  # type: ignore[assignment]
         spider = RssSpider(due="1")
         spider._set_crawler(crawler)
-        made.append((spider, queue))
+        workers.append((spider, queue))
         return spider
 
     yield make
-    for spider, queue in made:
+    for spider, queue in workers:
         queue.close()
         spider.tracker.store.close()
 
 
 async def begin_visit(spider: Any, source: Any, state: SourceState) -> list[Any]:
     """Return the first requests of a visit, without watching for its end."""
-    found = [wanted async for wanted in spider.begin(source, state)]
+    found = [request async for request in spider.begin(source, state)]
     await spider.visiting.stop()
     return found
 
 
 def test_visit_finished_by_another_worker_is_not_repeated(worker: Callable[[], Any]) -> None:
-    one, other = worker(), worker()
-    source = next(iter(one.sources()))
-    seen = one.tracker.store.source_state(source.key)
-    assert asyncio.run(begin_visit(one, source, seen))
-    assert asyncio.run(begin_visit(other, source, seen)) == [], "the other worker has claimed it"
-    asyncio.run(one._close([source.key], finished=True))
-    assert asyncio.run(begin_visit(other, source, seen)) == [], "the state is outdated"
+    first, other = worker(), worker()
+    source = next(iter(first.sources()))
+    state = first.tracker.store.source_state(source.key)
+    assert asyncio.run(begin_visit(first, source, state))
+    assert asyncio.run(begin_visit(other, source, state)) == [], "the other worker has claimed it"
+    asyncio.run(first._close([source.key], finished=True))
+    assert asyncio.run(begin_visit(other, source, state)) == [], "the state is outdated"
     assert other._queue().claim(job_of(source.key), 60), "the rejected visit keeps no claim"
 
 
@@ -98,8 +98,8 @@ def test_open_visits_are_limited(worker: Callable[[], Any], monkeypatch: pytest.
             queue.push([Task(source.key, "a.example", "{}", source=source.key)])
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(spider.visiting.wait_for_place(), 0.1)
-        taken = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
-        queue.done([taken.id])
+        task = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
+        queue.done([task.id])
         await asyncio.wait_for(spider.visiting.wait_for_place(), 600)
         await spider.visiting.stop()
 

@@ -77,15 +77,15 @@ def _threads_and_galleries(store: Store) -> None:
     )
     store.galleries.save(story, now=NOW)
     store.galleries.refuse("pic.example/index", "no-story", now=NOW)
-    shown = StoryPictures(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
+    story_pictures = StoryPictures(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
     store.pictures.record_story(
-        shown, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW
+        story_pictures, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW
     )
     store.pictures.mark({"static.example/logo.png": "logo"}, now=LATER)
 
 
 def _events(store: Store) -> None:
-    stories = [one.story_id for one in store.all_articles()][:2]
+    stories = [article.story_id for article in store.all_articles()][:2]
     placed = [Assignment(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
     assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, upto=store.last_seq())
     moves = {stories[0]: ("event", "other")}
@@ -123,5 +123,5 @@ def _crawl_state(store: Store) -> None:
     store.assistant.finish(int(call), NASTY, 120)
     store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
     store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
-    held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
-    store.outbox.settle(next(one for one in held if one.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)
+    entries = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
+    store.outbox.settle(next(entry for entry in entries if entry.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)

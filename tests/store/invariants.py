@@ -11,9 +11,9 @@ def assert_consistent(store: Store) -> None:
     by_story: dict[str, set[str]] = {}
     for found in store.all_articles():
         by_story.setdefault(found.story_id, set()).add(found.id)
-    listed = store.stories(StoryFilter(limit=10**6, topic="旅游")).stories
-    assert {story.id for story in listed} == set(by_story)
-    for story in listed:
+    stories = store.stories(StoryFilter(limit=10**6, topic="旅游")).stories
+    assert {story.id for story in stories} == set(by_story)
+    for story in stories:
         full = store.story(story.id)
         assert full is not None
         assert {version.id for version in full.versions} == by_story[story.id]

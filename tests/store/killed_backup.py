@@ -11,7 +11,7 @@ from newsportal.store import open_store
 from newsportal.store.backup import back_up
 
 
-def tell(what: str, done: int, total: int) -> None:
+def tell(phase: str, done: int, total: int) -> None:
     if done:
         print("writing", flush=True)
         time.sleep(600)

@@ -10,7 +10,7 @@ from newsportal.store import open_store
 from newsportal.store.backup import restore, verify
 
 
-def tell(what: str, done: int, total: int) -> None:
+def tell(phase: str, done: int, total: int) -> None:
     if done > total / 2:
         print("half", flush=True)
         time.sleep(600)

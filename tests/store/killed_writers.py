@@ -24,8 +24,8 @@ PATIENCE = 600.0
 
 def add(store: Store, name: str, length: int = 0) -> str:
     """Add an article; its text has ``length`` random characters if ``length`` is given."""
-    made = article(name, topic="旅游", **({"text": invented(int(name), length)} if length else {}))
-    return store.add(made, [FoldKey(f"story {sum(map(ord, name)) % 20}", "same-title")], now=NOW).id
+    new = article(name, topic="旅游", **({"text": invented(int(name), length)} if length else {}))
+    return store.add(new, [FoldKey(f"story {sum(map(ord, name)) % 20}", "same-title")], now=NOW).id
 
 
 def patiently(do: Callable[[], Answer]) -> Answer:

@@ -40,11 +40,11 @@ class SlowRelay:
 
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
-            while piece := source.recv(PIECE):
+            while chunk := source.recv(PIECE):
                 time.sleep(self.delay)
                 while self.hung:
                     time.sleep(0.02)
-                sink.sendall(piece)
+                sink.sendall(chunk)
         for end in (source, sink):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

@@ -61,7 +61,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for name, question in {**pick, **{name: question for name, (question, _) in OTHERS.items()}}.items():
             queries.clear()
             question(engine)
-            statement, values = next(one for one in queries if "FROM" in one[0])
+            statement, values = next(query for query in queries if "FROM" in query[0])
             found[name] = " | ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
     engine.dispose()
     return found

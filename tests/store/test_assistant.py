@@ -18,7 +18,7 @@ def test_latest_answer_is_found_by_its_key(store: Store) -> None:
         assert isinstance(call, int)
         store.assistant.finish(call, text, 100)
     found = store.assistant.answers(["k1", "k2"])
-    assert {key: (one.text, one.model, one.at) for key, one in found.items()} == {"k1": ("新的", "模型", NOW + HOUR)}
+    assert {key: (answer.text, answer.model, answer.at) for key, answer in found.items()} == {"k1": ("新的", "模型", NOW + HOUR)}
     assert store.assistant.used(NOW) == (2, 200)
     assert store.assistant.used(NOW + HOUR) == (1, 100)
 

@@ -118,11 +118,11 @@ def test_rows_written_by_others_during_restore_are_kept(backup_file: Path, empty
 
 
 def test_error_if_failed_restore_cannot_be_undone(backup_file: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any) -> int:
+    def unavailable(*_: Any) -> int:
         raise StoreUnavailable("the server is away")
 
-    monkeypatch.setattr(empty.records, "finish", away)
-    monkeypatch.setattr(empty.records, "delete", away)
+    monkeypatch.setattr(empty.records, "finish", unavailable)
+    monkeypatch.setattr(empty.records, "delete", unavailable)
     with pytest.raises(BackupError, match=r"could not be deleted .*away.*; delete that store by hand"):
         restore(backup_file, empty, manifest=verify(backup_file))
 
@@ -136,13 +136,13 @@ def test_failed_backup_leaves_the_previous_one(source: Store, tmp_path: Path, mo
     path = tmp_path / "b.zip"
     path.write_bytes(b"before")
 
-    def away() -> int:
+    def unavailable() -> int:
         raise StoreUnavailable("away")
 
-    monkeypatch.setattr(source, "last_seq", away)
+    monkeypatch.setattr(source, "last_seq", unavailable)
     with pytest.raises(StoreUnavailable):
         back_up(source, path, sources=None, now=NOW)
-    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("b.zip", b"before")]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("b.zip", b"before")]
 
 
 def test_unknown_ending_and_unwritable_path_are_refused(source: Store, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def with_manifest(files: dict[str, bytes], change: Callable[[dict[str, Any]], ob
     """Return ``files`` with a valid manifest, modified by ``change``."""
     manifest = json.loads(files["manifest.json"])
     others = {name: content for name, content in files.items() if name != "manifest.json"}
-    manifest["files"] = {name: {"bytes": len(one), "sha256": hashlib.sha256(one).hexdigest()} for name, one in others.items()}
+    manifest["files"] = {name: {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()} for name, body in others.items()}
     change(manifest)
     return {**others, "manifest.json": json.dumps(manifest).encode()}
 
@@ -209,10 +209,10 @@ NEWER: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", NEWER)
-def test_backup_of_later_version_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
-    with pytest.raises(BackupError, match=f"later newsportal.*{what}"):
-        verify(build(tmp_path / backup_file.name, with_manifest(parts(backup_file), NEWER[what])))
+@pytest.mark.parametrize("kind", NEWER)
+def test_backup_of_later_version_is_refused(backup_file: Path, tmp_path: Path, kind: str) -> None:
+    with pytest.raises(BackupError, match=f"later newsportal.*{kind}"):
+        verify(build(tmp_path / backup_file.name, with_manifest(parts(backup_file), NEWER[kind])))
 
 
 def test_backup_of_earlier_version_may_lack_columns_and_tables(backup_file: Path, source: Store, empty: Store, tmp_path: Path) -> None:
@@ -264,11 +264,11 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_incomplete_manifest_is_refused(backup_file: Path, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("defect", WRONG)
+def test_incomplete_manifest_is_refused(backup_file: Path, tmp_path: Path, defect: str) -> None:
     files = with_manifest(parts(backup_file))
     manifest = json.loads(files["manifest.json"])
-    WRONG[what](manifest)
+    WRONG[defect](manifest)
     with pytest.raises(BackupError, match="its manifest is invalid"):
         verify(build(tmp_path / backup_file.name, files | {"manifest.json": json.dumps(manifest).encode()}))
 

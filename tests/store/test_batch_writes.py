@@ -29,8 +29,8 @@ def outcomes(store: Store, batch: Batch) -> list[str]:
 
 def test_batch_is_stored_in_order(store: Store) -> None:
     added = store.add_all([(article(str(n)), []) for n in range(5)], now=NOW)
-    assert [one.outcome for one in added] == ["stored"] * 5
-    assert [change.id for change in store.changes()] == [one.id for one in added]
+    assert [result.outcome for result in added] == ["stored"] * 5
+    assert [change.id for change in store.changes()] == [result.id for result in added]
     assert store.tally().articles == 5
     assert store.add_all([], now=NOW) == []
 
@@ -52,8 +52,8 @@ def test_articles_of_a_batch_are_folded_by_text(store: Store) -> None:
         (article(host, host=host, title=f"题 {host}", text=text), []) for host, text in zip("abcd", (LONG, OTHER, LONG, OTHER), strict=True)
     ]
     added = store.add_all(batch, now=NOW)
-    assert [one.outcome for one in added] == ["stored", "stored", "folded", "folded"]
-    assert [one.story_id for one in added[2:]] == [one.story_id for one in added[:2]]
+    assert [result.outcome for result in added] == ["stored", "stored", "folded", "folded"]
+    assert [result.story_id for result in added[2:]] == [result.story_id for result in added[:2]]
 
 
 def test_articles_of_a_batch_are_folded_by_key(store: Store) -> None:
@@ -111,15 +111,15 @@ def test_batch_equals_single_additions(plan: list[tuple[int, int, int, bool]]) -
         (article(str(name), host=f"h{host}.example", title=f"题 {name} {host}", text=invented(text)), [SAME_TITLE] if keyed else [])
         for name, host, text, keyed in plan
     ]
-    single, together = (empty_store() for _ in range(2))
-    assert [single.add(*one, now=NOW) for one in batch] == together.add_all(batch, now=NOW)
-    for store in (single, together):
+    single, batched = (empty_store() for _ in range(2))
+    assert [single.add(*entry, now=NOW) for entry in batch] == batched.add_all(batch, now=NOW)
+    for store in (single, batched):
         store.add(article("last", host="last.example", title="末", text=invented(0)), now=NOW)
-    assert single.changes() == together.changes()
-    assert single.stories(StoryFilter(limit=100)) == together.stories(StoryFilter(limit=100))
-    assert list(single.all_articles()) == list(together.all_articles())
+    assert single.changes() == batched.changes()
+    assert single.stories(StoryFilter(limit=100)) == batched.stories(StoryFilter(limit=100))
+    assert list(single.all_articles()) == list(batched.all_articles())
     single.close()
-    together.close()
+    batched.close()
 
 
 def test_batches_of_a_process_are_serialized() -> None:

@@ -37,7 +37,7 @@ def test_repeated_visit_and_duplicate_entry(store: Store) -> None:
         store.boards.add("list:热", NOW, [place(1, 1), place(1, 4)])
     found = store.boards.standings("list:热")
     assert found is not None
-    assert [one.place.rank for one in found.entries] == [1]
+    assert [entry.place.rank for entry in found.entries] == [1]
 
 
 def test_old_ranks_are_pruned(store: Store) -> None:

@@ -252,7 +252,7 @@ class TestReposts:
             store.add(article(str(day), title="青河天气预报", text=WEATHER.format(day, 11 + 2 * day, 40 + 7 * day, 63 - 5 * day)), now=NOW)
             for day in range(1, 6)
         ]
-        assert [one.outcome for one in added] == ["stored"] * 5
+        assert [result.outcome for result in added] == ["stored"] * 5
 
     def test_same_text_folds_within_weeks_but_not_years(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG, published=NOW), now=NOW)
@@ -263,16 +263,16 @@ class TestReposts:
     def test_unfolded_article_stays_apart(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         second = store.add(article("b", host="b.example", text=LONG), now=NOW)
-        alone = store.unfold(second.id, now=NOW)
+        own_story = store.unfold(second.id, now=NOW)
         again = store.add(article("b", host="b.example", text=LONG + "（完）"), now=NOW)
-        assert (again.outcome, again.story_id) == ("revised", alone)
-        assert first.story_id != alone
+        assert (again.outcome, again.story_id) == ("revised", own_story)
+        assert first.story_id != own_story
 
     def test_manually_folded_stories_stay_together(self, store: Store) -> None:
-        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         other = store.add(article("b", host="b.example", text=OTHER), now=NOW)
-        store.fold(other.id, one.story_id, reason="by-hand", now=NOW)
-        assert store.add(article("c", host="c.example", text=OTHER), now=NOW).story_id == one.story_id
+        store.fold(other.id, first.story_id, reason="by-hand", now=NOW)
+        assert store.add(article("c", host="c.example", text=OTHER), now=NOW).story_id == first.story_id
 
     def test_revised_text_is_compared_again(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", text=LONG), now=NOW)
@@ -282,18 +282,18 @@ class TestReposts:
         assert store.add(article("c", host="c.example", text=OTHER), now=NOW).outcome == "stored"
 
     def test_two_parts_of_a_round_up_are_two_stories(self, store: Store) -> None:
-        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         both = store.add(article("b", host="b.example", text=LONG + "\n" + OTHER), now=NOW)
-        assert (both.story_id, both.reason) == (one.story_id, "contains-text")
+        assert (both.story_id, both.reason) == (first.story_id, "contains-text")
         part = store.add(article("c", host="c.example", text=OTHER), now=NOW)
         assert part.outcome == "stored"
 
     def test_round_ups_do_not_chain_stories(self, store: Store) -> None:
-        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
         store.add(article("b", host="b.example", text=LONG + "\n" + OTHER), now=NOW)
         again = store.add(article("c", host="c.example", text="（记者 周明）" + LONG + "\n" + OTHER), now=NOW)
         other = store.add(article("d", host="d.example", text=OTHER), now=NOW)
-        assert (again.story_id, again.reason) == (one.story_id, "contains-text")
+        assert (again.story_id, again.reason) == (first.story_id, "contains-text")
         assert other.outcome == "stored"
         assert store.add(article("e", host="e.example", text="本报讯：" + OTHER), now=NOW).story_id == other.story_id
 
@@ -307,11 +307,11 @@ class TestReposts:
         assert ids(store) == ["青河市图书馆新馆开放"]
 
     def test_round_up_is_not_the_original_of_its_part(self, store: Store) -> None:
-        one = store.add(article("a", host="a.example", title="图书馆新馆开放", text=LONG, published=NOW), now=NOW)
+        first = store.add(article("a", host="a.example", title="图书馆新馆开放", text=LONG, published=NOW), now=NOW)
         store.add(article("b", host="b.example", title="今日要闻一览", text=LONG + OTHER, published=NOW - HOUR), now=NOW)
-        story = store.story(one.story_id)
+        story = store.story(first.story_id)
         assert story is not None
-        assert story.head.id == one.id
+        assert story.head.id == first.id
 
     def test_spread_of_a_story(self, store: Store) -> None:
         for hours, host in ((0, "a"), (1, "b"), (2, "b"), (10, "c")):
@@ -321,9 +321,9 @@ class TestReposts:
         assert story is not None
         assert story.spread.steps == (NOW, NOW + HOUR, NOW + 10 * HOUR)
         assert (story.spread.sites, story.spread.at_first, story.spread.hours, story.spread.per_hour) == (3, 2, 10.0, 0.2)
-        listed = store.stories(StoryFilter()).stories[0]
-        assert listed.heat == story.heat > 0
-        assert (listed.spread.sites, listed.spread.per_hour) == (0, None)
+        row = store.stories(StoryFilter()).stories[0]
+        assert row.heat == story.heat > 0
+        assert (row.spread.sites, row.spread.per_hour) == (0, None)
 
     def test_two_connections_see_each_others_articles(self, store: Store, another: Callable[[], Store]) -> None:
         store.add(article("0", text=OTHER), now=NOW)
@@ -336,47 +336,47 @@ class TestReposts:
 
 class TestByHand:
     def test_fold_moves_the_article_and_is_logged(self, store: Store) -> None:
-        one, two = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
-        store.fold(two.id, one.story_id, reason="editor", now=NOW)
-        story = store.story(one.story_id)
+        first, second = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
+        store.fold(second.id, first.story_id, reason="editor", now=NOW)
+        story = store.story(first.story_id)
         assert story is not None
-        assert (story.count, story.versions[1].fold_of, story.versions[1].fold_reason) == (2, one.id, "editor")
+        assert (story.count, story.versions[1].fold_of, story.versions[1].fold_reason) == (2, first.id, "editor")
         assert store.changes()[-1].kind == "fold"
-        assert store.changes()[-1].id == two.id
+        assert store.changes()[-1].id == second.id
         assert store.tally().stories == 1
 
     def test_id_of_emptied_story_resolves_to_the_new_one(self, store: Store) -> None:
-        one, two = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
-        store.fold(two.id, one.story_id, reason="editor", now=NOW)
-        story = store.story(two.story_id)
+        first, second = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
+        store.fold(second.id, first.story_id, reason="editor", now=NOW)
+        story = store.story(second.story_id)
         assert story is not None
-        assert story.id == one.story_id
+        assert story.id == first.story_id
 
     def test_fold_of_unknown_ids_is_an_error(self, store: Store) -> None:
-        one = store.add(article("a"), now=NOW)
+        added = store.add(article("a"), now=NOW)
         with pytest.raises(StoreError):
-            store.fold(one.id, "nowhere", reason="editor", now=NOW)
+            store.fold(added.id, "nowhere", reason="editor", now=NOW)
         with pytest.raises(StoreError):
-            store.fold("nobody", one.story_id, reason="editor", now=NOW)
+            store.fold("nobody", added.story_id, reason="editor", now=NOW)
         with pytest.raises(StoreError):
             store.unfold("nobody", now=NOW)
 
     @pytest.mark.parametrize("which", [0, 1])
     def test_unfold_is_permanent(self, store: Store, which: int) -> None:
         added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
-        taken = added[which]
-        story_id = store.unfold(taken.id, now=NOW)
-        assert story_id != taken.story_id
-        out, rest = store.story(story_id), store.story(taken.story_id)
-        assert out is not None
-        assert rest is not None
-        assert ([version.id for version in out.versions], rest.count) == ([taken.id], 2)
-        assert taken.id not in [version.id for version in rest.versions]
-        assert (out.head.fold_of, out.head.fold_reason) == (None, None)
+        unfolded = added[which]
+        story_id = store.unfold(unfolded.id, now=NOW)
+        assert story_id != unfolded.story_id
+        separate, remaining = store.story(story_id), store.story(unfolded.story_id)
+        assert separate is not None
+        assert remaining is not None
+        assert ([version.id for version in separate.versions], remaining.count) == ([unfolded.id], 2)
+        assert unfolded.id not in [version.id for version in remaining.versions]
+        assert (separate.head.fold_of, separate.head.fold_reason) == (None, None)
         assert store.changes()[-1].kind == "fold"
         name = "ab"[which]
         store.add(article(name, host=f"{name}.example", text="改过"), [SAME_TITLE], now=NOW)
-        again = store.article(taken.id)
+        again = store.article(unfolded.id)
         assert again is not None
         assert again.story_id == story_id
 
@@ -385,17 +385,17 @@ class TestByHand:
         added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
         seq = store.last_seq()
         store.unfold(added[which].id, now=NOW)
-        rest = store.story(added[0].story_id)
-        assert rest is not None
-        leads = [rest.head.id] if which == 0 else []
+        remaining = store.story(added[0].story_id)
+        assert remaining is not None
+        leads = [remaining.head.id] if which == 0 else []
         assert [(change.kind, change.id) for change in store.changes(seq)] == [
             *(("article", id) for id in leads),
             ("fold", added[which].id),
         ]
 
     def test_unfold_of_a_single_article_changes_nothing(self, store: Store) -> None:
-        one = store.add(article("a"), now=NOW)
-        assert store.unfold(one.id, now=NOW) == one.story_id
+        added = store.add(article("a"), now=NOW)
+        assert store.unfold(added.id, now=NOW) == added.story_id
         assert len(store.changes()) == 1
 
 
@@ -441,7 +441,7 @@ class TestKnown:
         ids = [store.add(article(name), now=NOW).id for name in "abcdef"]
         for name in "bcdef":
             store.declare("news.example/a", f"news.example/{name}")
-        found = [one.id for one in store.declared_by("news.example/a")]
+        found = [row.id for row in store.declared_by("news.example/a")]
         assert found[0] == ids[0]
         assert len(found) == 4, "an identity declared by more articles is an error of a template"
 
@@ -490,10 +490,10 @@ class TestReading:
     def test_changes_are_complete(self, store: Store) -> None:
         added = [store.add(article(str(n)), now=NOW).id for n in range(5)]
         first = store.changes(limit=2)
-        rest = store.changes(after=first[-1].seq)
-        assert [change.id for change in first + rest] == added
+        later = store.changes(after=first[-1].seq)
+        assert [change.id for change in first + later] == added
         assert {(change.kind, change.at) for change in first} == {("article", NOW)}
-        assert store.last_seq() == rest[-1].seq
+        assert store.last_seq() == later[-1].seq
         assert store.changes(after=store.last_seq()) == []
 
     def test_empty_store(self, store: Store) -> None:
@@ -534,12 +534,12 @@ class TestStories:
         for n in range(9):  # three have the same time, so the id decides
             store.add(article(str(n), published=NOW - HOUR * (n // 3), topics=("旅游",)), now=NOW)
         every = store.stories(StoryFilter(limit=100, **narrowed)).stories  # type: ignore[arg-type]
-        for place, one in enumerate(every):
+        for place, story in enumerate(every):
             for limit in (1, 3):
-                page = store.stories(StoryFilter(limit=limit, after=cursor_of(one), **narrowed))  # type: ignore[arg-type]
+                page = store.stories(StoryFilter(limit=limit, after=cursor_of(story), **narrowed))  # type: ignore[arg-type]
                 assert page.stories == every[max(0, place - limit) : place]
                 assert page.next is None
-                assert store.stories(StoryFilter(limit=limit, before=cursor_of(one), **narrowed)).stories == every[place + 1 :][:limit]  # type: ignore[arg-type]
+                assert store.stories(StoryFilter(limit=limit, before=cursor_of(story), **narrowed)).stories == every[place + 1 :][:limit]  # type: ignore[arg-type]
 
     def test_hottest_since_includes_stories_with_newer_versions(self, store: Store) -> None:
         store.add(article("old", published=NOW - 50 * HOUR, host="s0.example"), [SAME_TEXT], now=NOW)
@@ -669,7 +669,7 @@ class TestMemory:
         store.save_source_state(replace(state, failures_in_row=3))
         store.save_source_state(SourceState("engine:a"))
         assert store.source_state("feed:快讯") == replace(state, failures_in_row=3)
-        assert [known.source for known in store.source_states()] == ["engine:a", "feed:快讯"]
+        assert [state.source for state in store.source_states()] == ["engine:a", "feed:快讯"]
 
     def test_site_lines(self, store: Store) -> None:
         first = {"https://a.example/2": b"\x00\xff" * 8, "https://a.example/1": b""}

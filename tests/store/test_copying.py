@@ -59,7 +59,7 @@ def test_articles_of_another_store_are_left_alone(source: Store, target: Store) 
     for again in (False, True):
         with pytest.raises(StoreError, match="articles that the source store does not have"):
             copy(source, target, again=again)
-    assert [one.id for one in target.all_articles()] == [added.id]
+    assert [stored.id for stored in target.all_articles()] == [added.id]
 
 
 def test_store_without_articles_is_left_alone(source: Store, target: Store) -> None:
@@ -130,10 +130,10 @@ def test_changes_during_the_copy_are_included(source: Store, target: Store) -> N
     """The source is written to during the first two passes."""
     due = {"copying articles": 2}
 
-    def write(what: str, done: int, total: int) -> None:
-        if due.get(what, 0):
-            due[what] -= 1
-            source.add(article(f"meanwhile-{due[what]}", text=LONG + what, topic="新"), now=LATER)
+    def write(phase: str, done: int, total: int) -> None:
+        if due.get(phase, 0):
+            due[phase] -= 1
+            source.add(article(f"meanwhile-{due[phase]}", text=LONG + phase, topic="新"), now=LATER)
 
     done = copy(source, target, progress=write)
     assert done.equal
@@ -145,8 +145,8 @@ def test_changes_during_the_copy_are_included(source: Store, target: Store) -> N
 def test_constantly_changing_source_is_reported(source: Store, target: Store) -> None:
     number = iter(range(1000))
 
-    def write(what: str, done: int, total: int) -> None:
-        if what == "copying changes":
+    def write(phase: str, done: int, total: int) -> None:
+        if phase == "copying changes":
             source.add(article(f"n-{next(number)}"), now=LATER)
 
     done = copy(source, target, progress=write)

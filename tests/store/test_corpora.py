@@ -42,8 +42,8 @@ class TestDocuments:
         assert found is not None
         assert (found.id, found.title, found.text, found.name) == (BRIDGE.id, "新桥通车", "河湾镇的新桥昨天通车。", "1")
         assert (found.label, found.number, found.article_id) == (Label("社会/民生", "imported", NOW, "甲.jsonl"), 1, None)
-        assert [one.id for one in store.corpora.documents(CORPUS)] == sorted((BRIDGE.id, MATCH.id))
-        assert [one.id for one in store.corpora.documents(CORPUS, label="体育")] == [MATCH.id]
+        assert [document.id for document in store.corpora.documents(CORPUS)] == sorted((BRIDGE.id, MATCH.id))
+        assert [document.id for document in store.corpora.documents(CORPUS, label="体育")] == [MATCH.id]
         assert store.corpora.document(CORPUS, "0" * 20) is None
 
     def test_documents_are_unique(self, store: Store) -> None:
@@ -57,7 +57,7 @@ class TestDocuments:
         assert add_documents(store, *many, *many[:7]) == ImportResult(added=1203, repeated=7)
         assert add_documents(store, *many) == ImportResult(same=1203)
         assert len(list(store.corpora.documents(CORPUS))) == 1203
-        assert [(one.label, one.documents) for one in store.corpora.count(CORPUS)] == [("类0", 401), ("类1", 401), ("类2", 401)]
+        assert [(label.label, label.documents) for label in store.corpora.count(CORPUS)] == [("类0", 401), ("类1", 401), ("类2", 401)]
 
     def test_unstorable_characters_are_replaced(self, store: Store) -> None:
         add_documents(store, NewDocument("a\x00b", "x\x00\ud800y", "\ud800"))
@@ -109,8 +109,8 @@ class TestLabels:
     )
     def test_precedence_of_label_sources(self, store: Store, before: str, after: str, wins: bool) -> None:
         add_documents(store, MATCH, source=before)
-        brought = add_documents(store, NewDocument("社会", MATCH.text), source=after)
-        assert brought == (ImportResult(relabelled=1) if wins else ImportResult(kept=1))
+        imported = add_documents(store, NewDocument("社会", MATCH.text), source=after)
+        assert imported == (ImportResult(relabelled=1) if wins else ImportResult(kept=1))
         assert labels(store) == {MATCH.text: "社会" if wins else "体育"}
 
     def test_editors_label_is_kept(self, store: Store) -> None:
@@ -120,7 +120,7 @@ class TestLabels:
         assert store.corpora.label(CORPUS, MATCH.id, "社会", now=NOW + 2 * HOUR, by="王编辑") == found
         assert add_documents(store, MATCH) == ImportResult(kept=1)
         store.corpora.label(CORPUS, MATCH.id, "军事", now=NOW + 2 * HOUR, by="李编辑")
-        assert [one.label for one in store.corpora.history(CORPUS, MATCH.id)] == ["体育", "社会", "军事"]
+        assert [entry.label for entry in store.corpora.history(CORPUS, MATCH.id)] == ["体育", "社会", "军事"]
 
     def test_editor_confirms_a_label(self, store: Store) -> None:
         add_documents(store, MATCH, source="from-store")
@@ -131,7 +131,7 @@ class TestLabels:
         assert store.corpora.label(CORPUS, MATCH.id, None, now=NOW).label.label is None
         assert list(labels(store)) == [BRIDGE.text]
         assert add_documents(store, MATCH) == ImportResult(kept=1)
-        assert [one.label for one in store.corpora.count(CORPUS)] == ["社会/民生"]
+        assert [label.label for label in store.corpora.count(CORPUS)] == ["社会/民生"]
 
     def test_unknown_ids_and_invalid_names_are_reported(self, store: Store) -> None:
         with pytest.raises(StoreError, match="neither a stored article nor a document"):

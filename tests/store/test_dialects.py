@@ -27,8 +27,8 @@ SERVERS = [pytest.param(server, marks=pytest.mark.slow) for server in ("postgres
 
 @pytest.fixture(params=SERVERS)
 def database(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Database]:
-    with servers.database(request.param) as made:
-        yield made
+    with servers.database(request.param) as created:
+        yield created
 
 
 @contextmanager
@@ -39,8 +39,8 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
         with closing(psycopg.connect(host="127.0.0.1", port=database.port, user="postgres", dbname=name, autocommit=True)) as connection:
             yield connection
     else:
-        with closing(pymysql.connect(host="127.0.0.1", port=database.port, user="root", database=database.name if own else None)) as one:
-            yield one.cursor()
+        with closing(pymysql.connect(host="127.0.0.1", port=database.port, user="root", database=database.name if own else None)) as opened:
+            yield opened.cursor()
 
 
 @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ def test_writer_waits_for_another_and_times_out(database: Database, monkeypatch:
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
     holder, store = open_engine(database.uri), open_store(database.uri)
     with writing(holder):
-        began = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(
             StoreUnavailable, match="another process has held the write lock for too long; wait for that process or stop it"
         ):
             store.add(article(), now=NOW)
-        assert time.monotonic() - began >= 0.5
+        assert time.monotonic() - start >= 0.5
         assert store.find_stored(["news.example/a"]) == set()  # readers are not blocked
     assert store.add(article(), now=NOW).outcome == "stored"
     store.close()
@@ -204,13 +204,13 @@ def test_writer_waits_for_another_and_times_out(database: Database, monkeypatch:
 
 def test_failed_writer_releases_the_lock(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
-    one, other = open_engine(database.uri), open_engine(database.uri)
-    with pytest.raises(RuntimeError), writing(one):
+    first, second = open_engine(database.uri), open_engine(database.uri)
+    with pytest.raises(RuntimeError), writing(first):
         raise RuntimeError("in the middle")
-    with writing(other), reading(one) as connection:
+    with writing(second), reading(first) as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
-    one.dispose()
-    other.dispose()
+    first.dispose()
+    second.dispose()
 
 
 def test_query_without_answer_times_out(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,10 +218,10 @@ def test_query_without_answer_times_out(database: Database, monkeypatch: pytest.
     monkeypatch.setattr(dialects, "ANSWER_SECONDS", 1.0)
     engine = open_engine(database.uri)
     asleep = "SET statement_timeout = 0; SELECT pg_sleep(20)" if database.server == "postgresql" else "SELECT SLEEP(20)"
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(StoreUnavailable, match="try again"), reading(engine) as connection:
         connection.exec_driver_sql(asleep)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - start < 15
     with reading(engine) as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
     engine.dispose()

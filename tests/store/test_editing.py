@@ -36,7 +36,7 @@ def page(text: str = LONG, **changes: object) -> Article:
 def history(store: Store, article_id: str) -> list[tuple[int, str, bool]]:
     """Return number, title and whether it is a correction of each revision, the current one last."""
     states = (*store.revisions(article_id), get(store, article_id))
-    return [(one.revision, one.title, one.corrected is not None) for one in states]
+    return [(state.revision, state.title, state.corrected is not None) for state in states]
 
 
 def test_correction_replaces_the_pages_values(store: Store) -> None:
@@ -76,7 +76,7 @@ def test_revised_page_is_kept_behind_a_corrected_text(store: Store) -> None:
     assert store.add(page(OTHER), now=LATER).outcome == "revised"
     found = get(store, added.id)
     assert (found.text, found.html, found.images, found.revision) == ("改过的正文", "<p>改过的正文</p>", (), 3)
-    assert [one.text for one in store.revisions(added.id)] == [LONG, OTHER]
+    assert [revision.text for revision in store.revisions(added.id)] == [LONG, OTHER]
     assert store.add(page(OTHER), now=LATER).outcome == "same"
     assert store.withdraw(added.id, now=LATER) == 4
     assert (get(store, added.id).text, get(store, added.id).images, get(store, added.id).corrected) == (OTHER, (PICTURE,), None)
@@ -127,9 +127,9 @@ def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     assert store.story(first.story_id) is None
     full = store.story(first.story_id, hidden=True)
     assert full is not None
-    assert [one.id for one in full.versions] == [first.id]
+    assert [version.id for version in full.versions] == [first.id]
     assert (store.tally().articles, store.tally().stories, dict(store.tally().by_topic)) == (1, 1, {})
-    assert [one.story for one in store.readers.stories(NOW - timedelta(days=9))] == [other.story_id]
+    assert [story.story for story in store.readers.stories(NOW - timedelta(days=9))] == [other.story_id]
     assert store.find_stored(["news.example/a"]) == {"news.example/a"}
     assert store.add(page(LONG + "又及此事。"), now=LATER).outcome == "revised"
     assert get(store, first.id).hidden == LATER, "a revised page stays hidden"
@@ -147,7 +147,7 @@ def test_story_continues_without_its_hidden_version(store: Store) -> None:
     store.hide([first.id], by="林编辑", reason="误登", now=LATER)
     story = store.story(first.story_id)
     assert story is not None
-    assert (story.head.id, story.count, [one.id for one in story.versions]) == (second.id, 1, [second.id])
+    assert (story.head.id, story.count, [version.id for version in story.versions]) == (second.id, 1, [second.id])
     assert {change.id for change in store.changes(before)} == {first.id, second.id}, "followers of heads see the new one"
 
 
@@ -180,7 +180,7 @@ def test_articles_are_filtered_for_editors(store: Store) -> None:
     store.hide([short.id], by="林编辑", reason="", now=LATER)
 
     def picked(**which: object) -> list[str]:
-        return [one.id for one in store.pick(ArticleFilter(**which)).articles]  # type: ignore[arg-type]
+        return [picked.id for picked in store.pick(ArticleFilter(**which)).articles]  # type: ignore[arg-type]
 
     assert picked(hidden=True) == picked(shorter=10) == picked(unsure=0.6) == [short.id]
     assert picked(corrected=True) == [full.id]
@@ -189,9 +189,9 @@ def test_articles_are_filtered_for_editors(store: Store) -> None:
     assert picked(unsure=0.3) == picked(source="feed:别的") == picked(since=LATER) == []
     found, cursor = [], None
     while True:
-        one = store.pick(ArticleFilter(limit=1, before=cursor))
-        found += [each.id for each in one.articles]
-        cursor = one.next
+        batch = store.pick(ArticleFilter(limit=1, before=cursor))
+        found += [each.id for each in batch.articles]
+        cursor = batch.next
         if cursor is None:
             break
     assert found == picked(before="nonsense")

@@ -19,8 +19,8 @@ def place(store: Store, *pairs: tuple[str, str]) -> dict[str, str]:
     stories = {}
     for number, (name, _) in enumerate(pairs):
         moment = NOW + number * HOUR
-        made = article(name, text=f"{name} 的正文 " * 20, topic="旅游", published=moment)
-        stories[name] = store.add(replace(made, site=f"site {name}"), now=moment).story_id
+        base = article(name, text=f"{name} 的正文 " * 20, topic="旅游", published=moment)
+        stories[name] = store.add(replace(base, site=f"site {name}"), now=moment).story_id
     placed = [Assignment(stories[name], event, 0.5, ("桥", "垮塌")) for name, event in pairs]
     assert store.events.place(
         placed, dict.fromkeys({event for _, event in pairs}, "[]"), after=store.events.position(), upto=store.last_seq()
@@ -35,7 +35,7 @@ def test_event_has_counts_and_title_of_most_reported_story(store: Store) -> None
     assert (found.title, found.stories, found.sites, found.first, found.last) == ("标题 a", 2, 2, NOW, NOW + HOUR)
     assert [event.id for event in store.events.listed().events] == ["e1"]
     assert [event.id for event in store.events.listed(least=1, order="newest").events] == ["e2", "e1"]
-    assert [one.story_id for one in store.events.members(["e1"])["e1"]] == [stories["a"], stories["b"]]
+    assert [story.story_id for story in store.events.members(["e1"])["e1"]] == [stories["a"], stories["b"]]
     assert store.events.of([stories["a"], "nobody"])[stories["a"]] == Assignment(stories["a"], "e1", 0.5, ("桥", "垮塌"))
     assert store.events.event("nobody") is None
 
@@ -43,13 +43,13 @@ def test_event_has_counts_and_title_of_most_reported_story(store: Store) -> None
 def test_event_lists_are_paged_and_filtered_by_topic(store: Store) -> None:
     place(store, *((str(number), f"e{number}") for number in range(5)))
     for order in ("hottest", "newest"):
-        seen, cursor = [], None
+        ids, cursor = [], None
         while True:
             page = store.events.listed(least=1, order=order, before=cursor, limit=2)
-            seen += [event.id for event in page.events]
+            ids += [event.id for event in page.events]
             if (cursor := page.next) is None:
                 break
-        assert seen == ["e4", "e3", "e2", "e1", "e0"]
+        assert ids == ["e4", "e3", "e2", "e1", "e0"]
     assert len(store.events.listed(least=1, topic="旅游").events) == 5
     assert store.events.listed(least=1, topic="别的").events == ()
     assert [event.id for event in store.events.listed(least=1, since=NOW + 4 * HOUR).events] == ["e4"]
@@ -101,14 +101,14 @@ def test_edits_by_editors_are_kept(store: Store) -> None:
     assert dict(store.events.vectors(10))["e9"] == b"[2]"
     store.events.edit(Edit("rename", "e1", NOW, "林", title=(None, "桥的事")), {})
     store.events.edit(Edit("pin", "e1", NOW, "林", pinned=(False, True)), {})
-    named = store.events.event("e1")
-    assert named is not None
-    assert (named.title, named.renamed, named.pinned) == ("桥的事", True, NOW)
+    renamed = store.events.event("e1")
+    assert renamed is not None
+    assert (renamed.title, renamed.renamed, renamed.pinned) == ("桥的事", True, NOW)
     assert [edit.kind for edit in store.events.edits("e1")] == ["pin", "rename", "split"]
     assert store.events.edits(after=number)[0].title == (None, "桥的事")
     place(store, ("c", "e1"), ("d", "e2"))
     assert store.events.clear() == ["e1", "e9"], "events of editors remain, the others are placed again"
-    assert {one.by for one in store.events.of(stories.values()).values()} == {"林"}, "the editor saw both parts of the split"
+    assert {edit.by for edit in store.events.of(stories.values()).values()} == {"林"}, "the editor saw both parts of the split"
 
 
 def test_conflicting_edit_is_refused(store: Store) -> None:

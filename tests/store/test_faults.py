@@ -101,8 +101,8 @@ def test_concurrent_creation_of_a_file(tmp_path: Path) -> None:
     barrier = Barrier(4)
     with ThreadPoolExecutor(4) as threads:
         for number in range(30):
-            for one in [threads.submit(opened, number) for _ in range(4)]:
-                one.result()
+            for future in [threads.submit(opened, number) for _ in range(4)]:
+                future.result()
 
 
 def test_full_disk_is_reported_and_store_consistent(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_reposts_are_found_after_a_kill(tmp_path: Path, after: int) -> None:
     stored = store.tally().articles
     assert stored >= after
     added = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
-    assert {one.outcome for one in added} == {"folded"}
+    assert {result.outcome for result in added} == {"folded"}
     assert store.tally().stories == stored
     with sqlite3.connect(tmp_path / "news.db") as connection:
         assert connection.execute("SELECT count(*) FROM prints").fetchone() == (2 * stored,)

@@ -38,9 +38,9 @@ def test_fingerprints_outside_the_window_are_pruned(tmp_path: Path, monkeypatch:
     for number in range(20, 28):
         store.add(article(str(number), text=invented(number), published=None), now=late)
     assert count_prints(store) <= 8
-    for one in (store, follower):
-        one.add(article(f"{id(one)}", text=invented(id(one) % 1000 + 50), published=None), now=late)
-        assert one._prints._index._first > 20
+    for each in (store, follower):
+        each.add(article(f"{id(each)}", text=invented(id(each) % 1000 + 50), published=None), now=late)
+        assert each._prints._index._first > 20
     store.close()
     follower.close()
 
@@ -65,7 +65,7 @@ def test_fingerprints_are_loaded_in_pages(tmp_path: Path, monkeypatch: pytest.Mo
     store.close()
     again = open_file(tmp_path)
     added = [again.add(article(f"x{number}", text=invented(number, 80), title=f"标题 {number}"), now=NOW) for number in (0, 149, 150, 319)]
-    assert [one.outcome for one in added] == ["folded"] * 4
+    assert [result.outcome for result in added] == ["folded"] * 4
     again.close()
 
 
@@ -91,12 +91,12 @@ def test_manual_fold_in_another_process_is_followed(tmp_path: Path) -> None:
     added = [
         store.add(article(str(number), host=f"{number}.example", title=f"第{number}号通知", text=LONG), now=NOW) for number in range(3)
     ]
-    alone = [editor.unfold(one.id, now=NOW) for one in added[1:]]
+    unfolded = [editor.unfold(result.id, now=NOW) for result in added[1:]]
     store.add(article("x", text=invented(1)), now=NOW)
-    number = prints.story_number(alone[0])
+    number = prints.story_number(unfolded[0])
     assert number in store._prints._index._facts[0]
-    for one in added[1:]:
-        editor.fold(one.id, added[0].story_id, reason="by-hand", now=NOW)
+    for result in added[1:]:
+        editor.fold(result.id, added[0].story_id, reason="by-hand", now=NOW)
     store.add(article("y", text=invented(2)), now=NOW)
     assert number not in store._prints._index._facts[0]
     assert len(store.stories(StoryFilter()).stories) == 3

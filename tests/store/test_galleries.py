@@ -34,21 +34,21 @@ TITLES = {
 
 def image(number: int, story: str = "88", **more: object) -> Image:
     print = content_id(f"{story} {number}")[:16]
-    made = Image(f"https://img.example/{story}/{number}.jpg", f"{story} 的第 {number} 张：河岸", 900, 600, "jpeg", print=print)
-    return replace(made, **more)  # type: ignore[arg-type]
+    default = Image(f"https://img.example/{story}/{number}.jpg", f"{story} 的第 {number} 张：河岸", 900, 600, "jpeg", print=print)
+    return replace(default, **more)  # type: ignore[arg-type]
 
 
 def page(number: int = 1, **more: object) -> GalleryPage:
-    made = GalleryPage(
+    default = GalleryPage(
         URL.replace("_1.", f"_{number}."), number, 3, "春天的河", "说明", (image(number),), NOW, pages=(URL,), next="https://pic.example/n"
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(default, **more)  # type: ignore[arg-type]
 
 
 def gallery(*numbers: int, story: str = "88", **more: object) -> Gallery:
     """Return a story of three pages with one picture each, of which ``numbers`` were read."""
     url = URL.replace("88", story)
-    made = Gallery(
+    default = Gallery(
         url,
         f"{TITLES.get(story, '春天的河')} {story}",
         Link(url, "gallery:某图站", site="某图站", identity=None),
@@ -65,7 +65,7 @@ def gallery(*numbers: int, story: str = "88", **more: object) -> Gallery:
         failure=None if numbers == (1, 2, 3) else "http-503",
         later=numbers != (1, 2, 3),
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(default, **more)  # type: ignore[arg-type]
 
 
 def _article(store: Store, id: str) -> StoredArticle:
@@ -75,7 +75,7 @@ def _article(store: Store, id: str) -> StoredArticle:
 
 
 def _shown(store: Store, id: str) -> list[str]:
-    return [one.image.url.rpartition("/")[2] for one in store.galleries.pictures(id)]
+    return [picture.image.url.rpartition("/")[2] for picture in store.galleries.pictures(id)]
 
 
 def test_pages_from_several_workers_are_kept_in_order(store: Store, another: Callable[[], Store]) -> None:
@@ -84,7 +84,7 @@ def test_pages_from_several_workers_are_kept_in_order(store: Store, another: Cal
     other.galleries.put(NAME, page(1), now=NOW)
     other.galleries.put(NAME, replace(page(2), number=None), now=NOW)
     store.galleries.put(NAME, page(3, title="改过的"), now=NOW)
-    assert [(one.number, one.title) for one in store.galleries.pages(NAME)] == [(1, "春天的河"), (3, "改过的"), (None, "春天的河")]
+    assert [(stored.number, stored.title) for stored in store.galleries.pages(NAME)] == [(1, "春天的河"), (3, "改过的"), (None, "春天的河")]
     assert other.galleries.pages(NAME)[0] == page(1)
     assert store.galleries.pages("pic.example/other") == []
     other.close()
@@ -98,14 +98,14 @@ def test_photo_story_is_an_article_with_pictures(store: Store) -> None:
     assert is_gallery(article.source)
     assert article.text.splitlines() == ["一条河，从春天流过。", *(image(number).caption or "" for number in (1, 2, 3))]
     assert (article.category, article.category_by, article.topic_marks, article.keywords) == ("旅游", "source", marks, ("河",))
-    assert [one.image for one in store.galleries.pictures(saved.id)] == [image(1), image(2), image(3)]
-    assert [one.place for one in store.galleries.pictures(saved.id)] == [1, 2, 3]
+    assert [picture.image for picture in store.galleries.pictures(saved.id)] == [image(1), image(2), image(3)]
+    assert [picture.place for picture in store.galleries.pictures(saved.id)] == [1, 2, 3]
     found = store.galleries.find_stored([NAME, "pic.example/other"])
     assert list(found) == [NAME]
     assert (found[NAME].pictures, found[NAME].pages, found[NAME].total, found[NAME].missing, found[NAME].complete) == (3, 3, 3, (), True)
     assert store.galleries.gallery(saved.id) == found[NAME]
     assert store.galleries.gallery("nobody") is None
-    assert [one.head.id for one in store.stories(StoryFilter(topic="自然")).stories] == [saved.id]
+    assert [story.head.id for story in store.stories(StoryFilter(topic="自然")).stories] == [saved.id]
     assert [change.id for change in store.changes(0)] == [saved.id]
     assert store.find_stored([NAME]) == {NAME}
 
@@ -131,7 +131,7 @@ def test_incomplete_story_is_kept_and_completed_later(store: Store) -> None:
     store.galleries.put(NAME, page(1), now=NOW)
     saved = store.galleries.save(gallery(1, 3), now=NOW)
     assert (saved.outcome, saved.complete) == ("stored", False)
-    assert [(one.id, one.missing, one.failure) for one in store.galleries.incomplete()] == [(saved.id, (2,), "http-503")]
+    assert [(row.id, row.missing, row.failure) for row in store.galleries.incomplete()] == [(saved.id, (2,), "http-503")]
     assert len(store.galleries.pages(NAME)) == 1, "its pages are kept"
     before = store.last_seq()
     grown = store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
@@ -213,7 +213,7 @@ def _walk(store: Store, which: WallFilter) -> list[str]:
     found: list[str] = []
     while True:
         page = store.galleries.wall(which)
-        found += [one.article.title.split()[-1] for one in page.stories]
+        found += [story.article.title.split()[-1] for story in page.stories]
         if page.next is None:
             return found
         which = replace(which, before=page.next)
@@ -227,9 +227,9 @@ def test_pictures_and_weight_of_source_raise_the_rank(store: Store) -> None:
 
 
 def test_folded_stories_are_on_the_wall_once(store: Store) -> None:
-    one = store.galleries.save(gallery(1, 2, 3, story="51"), now=NOW)
+    first = store.galleries.save(gallery(1, 2, 3, story="51"), now=NOW)
     two = store.galleries.save(gallery(1, 2, 3, story="52", published=NOW), now=NOW)
-    store.fold(two.id, one.story_id, reason="editor", now=NOW)
+    store.fold(two.id, first.story_id, reason="editor", now=NOW)
     assert len(_walk(store, WallFilter())) == 1
     assert store.galleries.wall(WallFilter()).stories[0].count == 2
 
@@ -239,7 +239,7 @@ def test_unstorable_characters_are_replaced(store: Store) -> None:
     store.galleries.put(NAME, page(1, images=(odd,), title="\ud800"), now=NOW)
     assert store.galleries.pages(NAME)[0].title == "\ufffd"
     saved = store.galleries.save(gallery(1, 2, 3, images=(odd, odd), failure="\x00x"), now=NOW)
-    assert [one.image.caption for one in store.galleries.pictures(saved.id)] == ["题"]
+    assert [picture.image.caption for picture in store.galleries.pictures(saved.id)] == ["题"]
 
 
 def test_refused_links_are_skipped_for_hours(store: Store) -> None:
@@ -283,9 +283,9 @@ def test_editors_category_survives_a_later_visit(store: Store) -> None:
 
 def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     id = store.galleries.save(gallery(1, 2), now=NOW).id
-    one, two, three = (image(number).url for number in (1, 2, 3))
+    first, second, third = (image(number).url for number in (1, 2, 3))
     before = store.last_seq()
-    assert store.galleries.caption(id, {one: "编辑写的说明", two: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
+    assert store.galleries.caption(id, {first: "编辑写的说明", second: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
     assert store.last_seq() > before, "the change is logged for the index"
     captions = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
     assert captions == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
@@ -295,7 +295,7 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     assert [picture.caption for picture in article.images] == ["编辑写的说明", None]
     store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
     assert [picture.image.caption for picture in store.galleries.pictures(id)] == ["编辑写的说明", None, image(3).caption]
-    assert store.galleries.caption(id, {one: None, two: image(2).caption, three: image(3).caption}, now=NOW) == 2
+    assert store.galleries.caption(id, {first: None, second: image(2).caption, third: image(3).caption}, now=NOW) == 2
     assert [picture.said for picture in store.galleries.pictures(id)] == [False] * 3
-    assert store.galleries.caption(id, {one: None}, now=NOW) == 0
+    assert store.galleries.caption(id, {first: None}, now=NOW) == 0
     assert "88 的第 1 张" in _article(store, id).text

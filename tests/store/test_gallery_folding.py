@@ -16,7 +16,7 @@ SEA = ("a5a50f0fc3c39999", "6666111177772222", "0123456789abcdef", "f00ff00f0ff0
 def save(store: Store, name: str, title: str, text: str, prints: tuple[str | None, ...], at: datetime = NOON) -> SavedGallery:
     site = name.partition("/")[0]
     url = f"https://{site}.example/{name}.html"
-    images = tuple(Image(f"https://{site}.example/{name}/{n}.jpg", f"{title}{n}", 900, 600, print=one) for n, one in enumerate(prints))
+    images = tuple(Image(f"https://{site}.example/{name}/{n}.jpg", f"{title}{n}", 900, 600, print=phash) for n, phash in enumerate(prints))
     link = Link(url, f"gallery:{site}", title, site=site)
     gallery = Gallery(url, title, link, at, images=images, published=at, complete=True, identity=url, text=text, site=site)
     return store.galleries.save(gallery, now=NOON)
@@ -47,34 +47,34 @@ def test_stories_far_apart_in_time_are_not_compared(store: Store) -> None:
 def test_unfolded_story_stays_apart(store: Store) -> None:
     save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
     other = save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW)
-    alone = store.unfold(other.id, now=NOON)
+    own_story = store.unfold(other.id, now=NOON)
     again = save(store, "b/1", "雪后古城银装素裹了", "大雪。", (*SNOW, SEA[0]))
-    assert (again.outcome, again.story_id) == ("grown", alone)
+    assert (again.outcome, again.story_id) == ("grown", own_story)
 
 
 def test_scores_follow_manual_folding(store: Store) -> None:
     """A story reported by two sites has a higher score than one reported by one site, and loses it when unfolded."""
-    one = save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
+    first = save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
     other = save(store, "b/1", "海边的渔船", "渔民归来。", SEA)
 
     def scores() -> list[float]:
-        found = [store.galleries.gallery(saved.id) for saved in (one, other)]
+        found = [store.galleries.gallery(saved.id) for saved in (first, other)]
         walls = {story.gallery.id: story.gallery.score for story in store.galleries.wall(WallFilter(source="gallery:a")).stories}
         assert all(gallery is not None and walls.get(gallery.id, gallery.score) == gallery.score for gallery in found)
         return [gallery.score for gallery in found if gallery is not None]
 
-    alone = scores()
-    store.fold(other.id, one.story_id, reason="editor", now=NOON)
-    together = scores()
-    assert all(after > before for after, before in zip(together, alone, strict=True))
+    apart = scores()
+    store.fold(other.id, first.story_id, reason="editor", now=NOON)
+    folded = scores()
+    assert all(after > before for after, before in zip(folded, apart, strict=True))
     store.unfold(other.id, now=NOON)
-    assert scores() == alone
+    assert scores() == apart
 
 
 def test_growing_story_may_become_a_repost(store: Store) -> None:
     first = save(store, "a/1", "雪后古城银装素裹", "大雪落在古城。", SNOW)
-    alone = save(store, "b/1", "冬日里的安静", "清晨。", (None,))
-    assert alone.outcome == "stored"
+    unfolded = save(store, "b/1", "冬日里的安静", "清晨。", (None,))
+    assert unfolded.outcome == "stored"
     grown = save(store, "b/1", "冬日里的安静", "清晨。", (None, *SNOW))
     assert (grown.outcome, grown.story_id) == ("grown", first.story_id)
 

@@ -18,7 +18,7 @@ def save(store: Store, name: str, prints: tuple[str, ...], complete: bool = True
     """Save an issue of a series: all have the same title and first sentence."""
     site = name.partition("/")[0]
     url = f"https://{site}.example/{name}.html"
-    images = tuple(Image(f"https://{site}.example/{name}/{one}.jpg", f"{name} {one}", 900, 600, print=one) for one in prints)
+    images = tuple(Image(f"https://{site}.example/{name}/{phash}.jpg", f"{name} {phash}", 900, 600, print=phash) for phash in prints)
     link = Link(url, f"gallery:{site}", "每日一图", site=site)
     gallery = Gallery(url, "每日一图", link, NOON, images, NOON, complete, url, "编辑部挑出的照片。", site=site, topics=("图片",))
     return store.galleries.save(gallery, now=NOON)
@@ -53,21 +53,21 @@ def test_copies_of_a_separated_story_go_with_it(store: Store) -> None:
 
 
 def test_stories_joined_by_an_advertisement_are_separated(store: Store) -> None:
-    one, other = save(store, "a/1", (*SNOW[:3], PAID)), save(store, "b/1", (*SEA[:3], PAID))
-    assert story_of(store, one) == story_of(store, other)
+    first, other = save(store, "a/1", (*SNOW[:3], PAID)), save(store, "b/1", (*SEA[:3], PAID))
+    assert story_of(store, first) == story_of(store, other)
     assert store.galleries.drop(prints=[PAID], reason="frequent", now=NOON) == 2
-    assert story_of(store, one) != story_of(store, other)
+    assert story_of(store, first) != story_of(store, other)
 
 
 def test_growing_copy_stays_folded(store: Store) -> None:
-    one, other = save(store, "a/1", SNOW), save(store, "b/1", SNOW[:2], complete=False)
-    assert story_of(store, other) == story_of(store, one)
+    first, other = save(store, "a/1", SNOW), save(store, "b/1", SNOW[:2], complete=False)
+    assert story_of(store, other) == story_of(store, first)
     save(store, "b/1", SNOW)
-    assert story_of(store, other) == story_of(store, one)
+    assert story_of(store, other) == story_of(store, first)
 
 
 def test_manually_folded_story_stays(store: Store) -> None:
-    one, other = save(store, "a/1", SNOW[:3], complete=False), save(store, "b/1", SEA)
-    store.fold(other.id, story_of(store, one), reason="editor", now=NOON)
+    first, other = save(store, "a/1", SNOW[:3], complete=False), save(store, "b/1", SEA)
+    store.fold(other.id, story_of(store, first), reason="editor", now=NOON)
     save(store, "a/1", SNOW)
-    assert story_of(store, other) == story_of(store, one)
+    assert story_of(store, other) == story_of(store, first)

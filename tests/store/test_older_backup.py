@@ -40,12 +40,12 @@ def test_older_backup_is_restored_completely(store: Store) -> None:
 def test_editing_works_after_restoring_an_older_backup(store: Store) -> None:
     restore(OLD, store, manifest=verify(OLD))
     before = store.tally()
-    assert [one.title for one in store.pick(ArticleFilter(hidden=True)).articles] == []
-    one = next(one for one in store.all_articles() if one.category == "文化")
-    store.correct(one.id, {"title": "改过的题"}, by="编辑", now=LATER)
-    other = next(article for article in store.pick(ArticleFilter(hidden=False)).articles if article.id != one.id)
+    assert [article.title for article in store.pick(ArticleFilter(hidden=True)).articles] == []
+    edited = next(article for article in store.all_articles() if article.category == "文化")
+    store.correct(edited.id, {"title": "改过的题"}, by="编辑", now=LATER)
+    other = next(article for article in store.pick(ArticleFilter(hidden=False)).articles if article.id != edited.id)
     assert store.hide([other.id], by="编辑", reason="", now=LATER) == [other.id]
-    assert [found.id for found in store.pick(ArticleFilter(corrected=True)).articles] == [one.id]
+    assert [found.id for found in store.pick(ArticleFilter(corrected=True)).articles] == [edited.id]
     assert [found.id for found in store.pick(ArticleFilter(hidden=True)).articles] == [other.id]
     assert store.tally().articles == before.articles - 1
     store.show([other.id], now=LATER)

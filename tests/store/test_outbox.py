@@ -64,10 +64,10 @@ def test_published_entry_waits_again_after_a_change(store: Store) -> None:
 def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
-    held = take(store)[0]
+    leased = take(store)[0]
     outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
     assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still leased"
-    outbox.settle(held, DONE, now=NOW + 2 * SECOND)
+    outbox.settle(leased, DONE, now=NOW + 2 * SECOND)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.digest) == ("waiting", "d1")
     assert ids(take(store, now=NOW + 2 * SECOND)) == ["a"]
@@ -76,8 +76,8 @@ def test_change_during_a_lease_is_kept(store: Store) -> None:
 def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a", "b"], "there", now=NOW)
-    for held in take(store):
-        outbox.settle(held, Result("failed", reason="too long " * 1000), now=NOW)
+    for entry in take(store):
+        outbox.settle(entry, Result("failed", reason="too long " * 1000), now=NOW)
     assert take(store, now=NOW + timedelta(days=9)) == []
     failed = outbox.entries(states=["failed"])
     assert sorted(ids(failed)) == ["a", "b"]
@@ -93,9 +93,9 @@ def test_postponed_entry_waits_for_its_time(store: Store) -> None:
     store.outbox.ask("cms", ["a"], "there", now=NOW)
     store.outbox.settle(take(store)[0], Result("waiting", reason="503", due=NOW + 30 * SECOND), now=NOW)
     assert take(store, now=NOW + 29 * SECOND) == []
-    held = take(store, now=NOW + 30 * SECOND)[0]
-    assert (held.tries, held.reason) == (2, "503")
-    store.outbox.give_back([held], now=NOW + 31 * SECOND, reason="the server is away")
+    leased = take(store, now=NOW + 30 * SECOND)[0]
+    assert (leased.tries, leased.reason) == (2, "503")
+    store.outbox.give_back([leased], now=NOW + 31 * SECOND, reason="the server is away")
     entry = store.outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.tries, entry.reason) == ("waiting", 1, "the server is away")
 
@@ -105,9 +105,9 @@ def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
     outbox.ask("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
     outbox.ask("cms", ["a"], "gone", now=NOW)
-    held = take(store)[0]
-    assert (held.wanted, held.place) == ("gone", "7")
-    outbox.settle(held, Result("withdrawn"), now=NOW)
+    leased = take(store)[0]
+    assert (leased.wanted, leased.place) == ("gone", "7")
+    outbox.settle(leased, Result("withdrawn"), now=NOW)
     outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.published, entry.place) == ("withdrawn", False, None)
@@ -140,9 +140,9 @@ def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[
 
     def work(number: int) -> list[str]:
         opened, found = another(), []
-        while taken := opened.outbox.take("cms", f"w{number}", now=NOW, seconds=60, limit=3):
-            found += [entry.article_id for entry in taken]
-            for entry in taken:
+        while entries := opened.outbox.take("cms", f"w{number}", now=NOW, seconds=60, limit=3):
+            found += [entry.article_id for entry in entries]
+            for entry in entries:
                 assert opened.outbox.settle(entry, DONE, now=NOW)
         opened.close()
         return found
@@ -154,7 +154,7 @@ def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[
 
 
 def test_many_entries_at_once(store: Store) -> None:
-    names = [f"{one:05}" for one in range(520)]  # more than fit one query
+    names = [f"{number:05}" for number in range(520)]  # more than fit one query
     assert store.outbox.follow("cms", names, [], after=0, upto=9, now=NOW)
     assert len(store.outbox.of("cms", names)) == 520
     assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510

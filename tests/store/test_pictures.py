@@ -15,7 +15,7 @@ LATER = NOW + timedelta(hours=1)
 LOGO = "static.example/logo.png"
 
 
-def shown(number: int, *keys: str, site: str = "news.example", title: str | None = None) -> StoryPictures:
+def pictures(number: int, *keys: str, site: str = "news.example", title: str | None = None) -> StoryPictures:
     return StoryPictures(f"{number:020x}", site, title or f"title-{number}", frozenset(keys))
 
 
@@ -26,32 +26,35 @@ def save(store: Store, story: StoryPictures, now: datetime = NOW, **learnt: obje
 
 def test_story_is_counted_once(store: Store) -> None:
     for _ in range(3):
-        save(store, shown(1, LOGO, "a/1.jpg"))
-    save(store, shown(2, LOGO, "a/2.jpg"))
+        save(store, pictures(1, LOGO, "a/1.jpg"))
+    save(store, pictures(2, LOGO, "a/2.jpg"))
     often = store.pictures.most_frequent(limit=1)
-    assert [(one.picture.key, one.stories, one.sites) for one in often] == [(LOGO, 2, 1)]
-    assert store.pictures.addresses([LOGO, "a/2.jpg", "b"]) == {LOGO: {shown(1).id, shown(2).id}, "a/2.jpg": {shown(2).id}}
+    assert [(picture.picture.key, picture.stories, picture.sites) for picture in often] == [(LOGO, 2, 1)]
+    assert store.pictures.addresses([LOGO, "a/2.jpg", "b"]) == {
+        LOGO: {pictures(1).id, pictures(2).id},
+        "a/2.jpg": {pictures(2).id},
+    }
     assert store.pictures.totals().stories == 2
     assert store.pictures.totals().pictures == 3
 
 
 def test_growing_story_keeps_its_pictures(store: Store) -> None:
-    save(store, shown(1, "a/1.jpg", LOGO))
-    save(store, shown(1, "a/2.jpg"))
-    save(store, shown(2, LOGO, site="other.example"))
+    save(store, pictures(1, "a/1.jpg", LOGO))
+    save(store, pictures(1, "a/2.jpg"))
+    save(store, pictures(2, LOGO, site="other.example"))
     found = store.pictures.stories([LOGO, "a/1.jpg", "nowhere"], least=2, most=10)
     assert set(found) == {LOGO}
-    assert {one.id: (one.site, one.title, one.pictures) for one in found[LOGO]} == {
-        shown(1).id: ("news.example", "title-1", frozenset({"a/1.jpg", "a/2.jpg", LOGO})),
-        shown(2).id: ("other.example", "title-2", frozenset({LOGO})),
+    assert {story.id: (story.site, story.title, story.pictures) for story in found[LOGO]} == {
+        pictures(1).id: ("news.example", "title-1", frozenset({"a/1.jpg", "a/2.jpg", LOGO})),
+        pictures(2).id: ("other.example", "title-2", frozenset({LOGO})),
     }
 
 
 def test_pictures_with_same_print_and_size_are_counted_together(store: Store) -> None:
     for number in range(3):
-        save(store, shown(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
-    save(store, shown(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
-    save(store, shown(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
+        save(store, pictures(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, pictures(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
+    save(store, pictures(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
     found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], least=3, most=10)
     assert set(found) == {"cdn0/x.png"}
     assert len(found["cdn0/x.png"]) == 3  # the thumbnail counts as another picture
@@ -60,10 +63,10 @@ def test_pictures_with_same_print_and_size_are_counted_together(store: Store) ->
 
 
 def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
-    save(store, shown(1, "a/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
-    save(store, shown(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
-    save(store, shown(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
-    save(store, shown(4, "c/z.png", "c/w.png"))  # not fetched: their content is unknown
+    save(store, pictures(1, "a/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, pictures(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, pictures(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
+    save(store, pictures(4, "c/z.png", "c/w.png"))  # not fetched: their content is unknown
     assert store.pictures.alike(["a/x.png", "c/z.png", "nowhere"]) == {
         "a/x.png": {"a/x.png", "b/y.png"},
         "c/z.png": {"c/z.png"},
@@ -73,12 +76,12 @@ def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
 
 def test_picture_properties_are_kept_until_replaced(store: Store) -> None:
     assert store.pictures.find_stored(["a/1.jpg"]) == {}
-    save(store, shown(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
-    save(store, shown(2, "a/1.jpg"), now=LATER)  # not fetched this time
+    save(store, pictures(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
+    save(store, pictures(2, "a/1.jpg"), now=LATER)  # not fetched this time
     found = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
     first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", looked=NOW)
     assert found == {"a/1.jpg": first}
-    save(store, shown(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
+    save(store, pictures(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
     assert store.pictures.find_stored(["a/1.jpg"])["a/1.jpg"] == replace(
         first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER
     )
@@ -87,14 +90,14 @@ def test_picture_properties_are_kept_until_replaced(store: Store) -> None:
 
 
 def test_marks_keep_their_first_time(store: Store) -> None:
-    save(store, shown(1, LOGO, "a/1.jpg"))
+    save(store, pictures(1, LOGO, "a/1.jpg"))
     store.pictures.mark({LOGO: "frequent", "nobody": "frequent"}, now=NOW)
     store.pictures.mark({LOGO: "frequent"}, now=LATER)
-    assert [(one.key, one.frequent, one.since) for one in store.pictures.marked()] == [(LOGO, "frequent", NOW)]
-    assert [one.key for one in store.pictures.marked(since=NOW)] == [LOGO]
+    assert [(mark.key, mark.frequent, mark.since) for mark in store.pictures.marked()] == [(LOGO, "frequent", NOW)]
+    assert [mark.key for mark in store.pictures.marked(since=NOW)] == [LOGO]
     assert store.pictures.marked(since=LATER) == []
     assert store.pictures.totals().frequent == 1
-    save(store, shown(2, LOGO))
+    save(store, pictures(2, LOGO))
     assert store.pictures.find_stored([LOGO])[LOGO].frequent == "frequent"
     store.pictures.mark({LOGO: None}, now=LATER)
     assert store.pictures.marked() == []
@@ -109,16 +112,16 @@ def test_empty_list_of_keys(store: Store) -> None:
 
 def test_long_and_unusual_keys(store: Store) -> None:
     odd = "http-less.example/" + "图" * 3000 + "\x00?a=1'\""
-    save(store, shown(1, odd, title="t" * 300, site="s" * 600))
-    save(store, shown(2, odd))
+    save(store, pictures(1, odd, title="t" * 300, site="s" * 600))
+    save(store, pictures(2, odd))
     assert store.pictures.most_frequent()[0].stories == 2
     assert len(store.pictures.find_stored([odd])) == 1
 
 
 def test_saved_pictures_are_visible_to_another_process(store: Store, another: Callable[[], Store]) -> None:
-    save(store, shown(1, LOGO))
+    save(store, pictures(1, LOGO))
     other = another()
-    save(other, shown(1, LOGO))
-    save(other, shown(2, LOGO))
+    save(other, pictures(1, LOGO))
+    save(other, pictures(2, LOGO))
     other.close()
     assert store.pictures.most_frequent()[0].stories == 2

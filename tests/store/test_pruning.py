@@ -83,7 +83,7 @@ class TestArticles:
         found = store.pruning.articles(Ages(90, {"乙": None}), no_marks, now=LATE)
         assert (found.gone, found.retained) == ({}, {"younger": 1})
         for marked in (first.story_id, second.id):  # a mark with the story id from before it was folded
-            found = store.pruning.articles(NINETY, lambda ids, one=marked: {one} & set(ids), now=LATE)  # type: ignore[misc]
+            found = store.pruning.articles(NINETY, lambda ids, exempt=marked: {exempt} & set(ids), now=LATE)  # type: ignore[misc]
             assert (found.gone, found.retained) == ({}, {"marked": 2})
         assert remaining_titles(store) == {"a", "b"}
         assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 2}
@@ -104,19 +104,19 @@ class TestArticles:
         assert "no" not in remaining_titles(store)
 
     def test_published_articles_are_kept_or_withdrawn(self, store: Store) -> None:
-        one, waiting = add(store, "published"), add(store, "waits")
-        store.outbox.follow("cms", [one, waiting], [], after=0, upto=store.last_seq(), now=NOW)
-        held = {entry.article_id: entry for entry in store.outbox.take("cms", "w", now=NOW, seconds=60, limit=9)}
-        store.outbox.settle(held[one], Result("done", revision=1, digest="d"), now=NOW)
-        store.outbox.give_back([held[waiting]], now=NOW)
+        published, waiting = add(store, "published"), add(store, "waits")
+        store.outbox.follow("cms", [published, waiting], [], after=0, upto=store.last_seq(), now=NOW)
+        leased = {entry.article_id: entry for entry in store.outbox.take("cms", "w", now=NOW, seconds=60, limit=9)}
+        store.outbox.settle(leased[published], Result("done", revision=1, digest="d"), now=NOW)
+        store.outbox.give_back([leased[waiting]], now=NOW)
         found = store.pruning.articles(NINETY, no_marks, now=LATE)
         assert (found.gone, found.retained) == ({"articles": 1}, {"published": 1})
-        assert set(store.outbox.of("cms", [one, waiting])) == {one}
+        assert set(store.outbox.of("cms", [published, waiting])) == {published}
         assert store.pruning.articles(replace(NINETY, withdraw=True), no_marks, now=LATE).gone == {"articles": 1}
-        assert store.outbox.of("cms", [one])[one].digest == "d", "the outbox entry is kept until withdrawal"
+        assert store.outbox.of("cms", [published])[published].digest == "d", "the outbox entry is kept until withdrawal"
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
-        store.outbox.follow("cms", [], [one], after=store.outbox.position("cms"), upto=store.last_seq(), now=LATE)
+        store.outbox.follow("cms", [], [published], after=store.outbox.position("cms"), upto=store.last_seq(), now=LATE)
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9)
         assert entry is not None
         store.outbox.settle(entry, Result("withdrawn"), now=LATE)
@@ -144,9 +144,9 @@ class TestArticles:
     def test_pictures_are_deleted_unless_frequent_or_shared(self, store: Store) -> None:
         old, new = add(store, "old"), add(store, "new", at=LATE)
         keys = ("alone", "shared", "frequent")
-        for id, shown in ((old, keys), (new, ("shared",))):
-            seen = StoryPictures(id, "站", "题", frozenset(shown))
-            store.pictures.record_story(seen, [Picture(key, f"https://i.example/{key}.jpg") for key in shown], now=NOW)
+        for id, pictures in ((old, keys), (new, ("shared",))):
+            story = StoryPictures(id, "站", "题", frozenset(pictures))
+            store.pictures.record_story(story, [Picture(key, f"https://i.example/{key}.jpg") for key in pictures], now=NOW)
         store.pictures.mark({"frequent": "logo"}, now=NOW)
         store.pruning.articles(NINETY, no_marks, now=LATE)
         assert set(store.pictures.find_stored(keys)) == {"shared", "frequent"}
@@ -154,13 +154,13 @@ class TestArticles:
 
     def test_deleted_article_leaves_no_rows(self, store: Store) -> None:
         fill(store)
-        ids = [one.id for one in store.all_articles()]
+        ids = [stored.id for stored in store.all_articles()]
         free = Ages(1, withdraw=True)
         edited = set(store.pruning.articles(free, no_marks, now=LATE, dry_run=True).retained)
         assert edited == {"edited"}
         found = store.pruning.articles(free, no_marks, now=LATE)
         assert found.gone.total() + found.retained.total() == len(ids)
-        deleted = set(ids) - {one.id for one in store.all_articles()}
+        deleted = set(ids) - {stored.id for stored in store.all_articles()}
         assert deleted
         assert find_faults(store.records) == []
         with store.records.reading() as look:
@@ -182,9 +182,9 @@ class TestRecords:
 
     def test_change_log_keeps_last_row_of_each_kind(self, store: Store) -> None:
         """A follower that starts at 0 sees every article; one that lags behind sees every deletion."""
-        one, deleted = add(store, "one"), add(store, "gone", text=invented(1))
+        changed, deleted = add(store, "one"), add(store, "gone", text=invented(1))
         for day in (1, 2):
-            store.correct(one, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
+            store.correct(changed, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
         assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
         new = add(store, "new", at=LATE, text=invented(2))
         store.pruning.leftovers(NOW + 20 * DAY)
@@ -192,11 +192,11 @@ class TestRecords:
         store.outbox.follow("slow", (), (), after=0, upto=store.changes()[3].seq, now=LATE)
         for now in (LATE + 40 * DAY, LATE + 400 * DAY):
             store.pruning.leftovers(now)
-            assert [(change.kind, change.id) for change in store.changes()] == [("article", one), ("gone", deleted), ("article", new)]
+            assert [(change.kind, change.id) for change in store.changes()] == [("article", changed), ("gone", deleted), ("article", new)]
         last = store.last_seq()
         store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), upto=last, now=LATE)
         store.pruning.leftovers(LATE + 400 * DAY)
-        assert [change.id for change in store.changes()] == [one, new]
+        assert [change.id for change in store.changes()] == [changed, new]
         assert store.pruning.articles(Ages(1), no_marks, now=LATE + 9 * DAY).gone == {"articles": 1}
         store.pruning.leftovers(LATE + 800 * DAY)
         assert [change.kind for change in store.changes()] == ["article", "gone"]
@@ -214,12 +214,12 @@ def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypa
     logged = pruning.log
     calls = 0
 
-    def dying(*given: object) -> None:
+    def dying(*arguments: object) -> None:
         nonlocal calls
         calls += 1
         if calls == 4:  # in the second transaction
             raise Killed
-        logged(*given)  # type: ignore[arg-type]
+        logged(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(pruning, "log", dying)
     with pytest.raises(Killed):
@@ -244,12 +244,12 @@ def test_article_marked_meanwhile_is_kept(store: Store) -> None:
 
 
 def test_unavailable_accounts_prevent_deletion(store: Store) -> None:
-    def away(_: Collection[str]) -> Collection[str]:
+    def unavailable(_: Collection[str]) -> Collection[str]:
         raise StoreError("away")
 
     add(store, "a")
     with pytest.raises(StoreError):
-        store.pruning.articles(NINETY, away, now=LATE)
+        store.pruning.articles(NINETY, unavailable, now=LATE)
     assert remaining_titles(store) == {"a"}
 
 

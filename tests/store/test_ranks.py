@@ -28,13 +28,13 @@ def report(store: Store, title: str, site: str, hours: float) -> None:
     """Add a report of the story ``title`` by ``site``, so many hours ago."""
     at, url = NOW - timedelta(hours=hours), f"https://{site}.example/{title}"
     link = Link(url=url, source=f"feed:{site}")
-    one = Article(url=url, link=link, fetched=at, identity=url, title=title, text=f"{title}，{site}的说法。" * 20, published=at, site=site)
-    store.add(one, [FoldKey(title, "同题")], now=at)
+    new = Article(url=url, link=link, fetched=at, identity=url, title=title, text=f"{title}，{site}的说法。" * 20, published=at, site=site)
+    store.add(new, [FoldKey(title, "同题")], now=at)
 
 
 def current_ranks(store: Store) -> list[tuple[str, int, float, int | None]]:
     found = ranked(store.story, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
-    return [(one.story.head.title, one.rank, round(one.heat, 1), one.rose) for one in found]
+    return [(ranked.story.head.title, ranked.rank, round(ranked.heat, 1), ranked.rose) for ranked in found]
 
 
 def test_newly_reported_story_rises_and_others_fall(store: Store) -> None:

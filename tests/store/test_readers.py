@@ -231,28 +231,28 @@ def test_stories_have_their_labels(store: Store, ids: list[str]) -> None:
     old = store.add(article("old", published=NOW - 60 * DAY, topic="桥", title="旧事", text="长" * 900), now=NOW).story_id
     older = store.add(article("older", published=NOW - 90 * DAY), now=NOW).story_id
     store.readers.record_view("林", old, [1], pictures=1, now=NOW)
-    by_id = {one.story: one for one in store.readers.stories(NOW - 30 * DAY)}
+    by_id = {story.story: story for story in store.readers.stories(NOW - 30 * DAY)}
     assert set(by_id) == {*ids, old}
     assert (by_id[old].title, by_id[old].text, by_id[old].published) == ("旧事", "长" * 300, NOW - 60 * DAY)
     assert by_id[old].labels == ("topic:桥", "source:feed:快讯")
-    assert {one.story for one in store.readers.stories(NOW - 30 * DAY, looked_at=False)} == set(ids)
-    assert {one.story for one in store.readers.stories(NOW - 100 * DAY, looked_at=False)} == {*ids, old, older}
+    assert {story.story for story in store.readers.stories(NOW - 30 * DAY, looked_at=False)} == set(ids)
+    assert {story.story for story in store.readers.stories(NOW - 100 * DAY, looked_at=False)} == {*ids, old, older}
     new = store.add(article("new"), now=NOW + HOUR).story_id
-    assert [one.story for one in store.readers.stories(NOW - 30 * DAY, found=NOW + HOUR, looked_at=False)] == [new]
+    assert [story.story for story in store.readers.stories(NOW - 30 * DAY, found=NOW + HOUR, looked_at=False)] == [new]
 
 
 def test_stories_are_read_in_pages(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.store.readers.STORIES_AT_ONCE", 2)
-    assert [one.story for one in store.readers.stories(NOW - 30 * DAY)] == sorted(ids)
+    assert [story.story for story in store.readers.stories(NOW - 30 * DAY)] == sorted(ids)
 
 
 def test_listed_resolves_folded_stories(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
-    listed = store.listed([ids[2], ids[1], ids[0], "nobody"])
-    assert [(id, story.id, story.count) for id, story in listed.items()] == [(ids[2], ids[2], 1), (ids[1], ids[0], 2), (ids[0], ids[0], 2)]
+    stories = store.listed([ids[2], ids[1], ids[0], "nobody"])
+    assert [(id, story.id, story.count) for id, story in stories.items()] == [(ids[2], ids[2], 1), (ids[1], ids[0], 2), (ids[0], ids[0], 2)]
     full = store.story(ids[2])
     assert full is not None
-    assert (listed[ids[2]].head.title, listed[ids[2]].heat, listed[ids[2]].first_seen) == (full.head.title, full.heat, full.first_seen)
+    assert (stories[ids[2]].head.title, stories[ids[2]].heat, stories[ids[2]].first_seen) == (full.head.title, full.heat, full.first_seen)
     assert store.listed([]) == {}
 
 

@@ -39,7 +39,7 @@ def write_rows(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
 def sums(store: Store) -> dict[str, tuple[int, str]]:
     with store.records.reading() as look:
         found = {form.name: digest(look, form) for form in FORMS}
-    return {name: (one.count, one.hexdigest()) for name, one in found.items()}
+    return {name: (digests.count, digests.hexdigest()) for name, digests in found.items()}
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +89,12 @@ def sorted_rows(store: Store) -> dict[str, list[bytes]]:
 
 
 def _assert_copy_serves(filled: Store, store: Store) -> None:
-    for one in filled.all_articles():
-        assert store.article(one.id) == one
-        assert store.revisions(one.id) == filled.revisions(one.id)
-        assert store.story(one.story_id) == filled.story(one.story_id)
-        assert store.threads.posts(one.id) == filled.threads.posts(one.id)
-        assert store.galleries.pictures(one.id) == filled.galleries.pictures(one.id)
+    for stored in filled.all_articles():
+        assert store.article(stored.id) == stored
+        assert store.revisions(stored.id) == filled.revisions(stored.id)
+        assert store.story(stored.story_id) == filled.story(stored.story_id)
+        assert store.threads.posts(stored.id) == filled.threads.posts(stored.id)
+        assert store.galleries.pictures(stored.id) == filled.galleries.pictures(stored.id)
     assert store.find_stored(["news.example/old", "news.example/a", "nobody"]) == {"news.example/old", "news.example/a"}
     assert store.changes() == filled.changes()
     assert store.runs() == filled.runs()
@@ -190,10 +190,10 @@ def test_digests_differ_by_content_and_not_by_order() -> None:
         def rows(self, form: Form) -> Any:
             return iter(self._rows)
 
-    one, two = {"id": "a", "n": 1}, {"id": "b", "n": 1}
-    first = digest(Look(one, two), form)  # type: ignore[arg-type]
-    assert digest(Look(two, one), form).hexdigest() == first.hexdigest()  # type: ignore[arg-type]
-    assert digest(Look(one, {"id": "b", "n": 2}), form).hexdigest() != first.hexdigest()  # type: ignore[arg-type]
+    first_row, second_row = {"id": "a", "n": 1}, {"id": "b", "n": 1}
+    first = digest(Look(first_row, second_row), form)  # type: ignore[arg-type]
+    assert digest(Look(second_row, first_row), form).hexdigest() == first.hexdigest()  # type: ignore[arg-type]
+    assert digest(Look(first_row, {"id": "b", "n": 2}), form).hexdigest() != first.hexdigest()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

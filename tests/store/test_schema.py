@@ -64,11 +64,11 @@ def migrate_from_0013(connection: Connection, line: schema.MigrationChain) -> No
     schema.migrate(connection, "0013", "here", line)
 
 
-def schema_of(file: Path, made: Callable[[Connection, schema.MigrationChain], None]) -> dict[str, set[str]]:
+def schema_of(file: Path, create: Callable[[Connection, schema.MigrationChain], None]) -> dict[str, set[str]]:
     """Return columns, keys and indexes of each table as reported by SQLite, and the revision."""
     engine = open_engine(f"sqlite:///{file}")
     with engine.begin() as connection:
-        made(connection, schema.STORE)
+        create(connection, schema.STORE)
         tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
         parts = {
             table: {
@@ -135,12 +135,12 @@ def test_processes_starting_together_create_tables_once(sql_uri: str) -> None:
 @pytest.mark.slow
 def test_tables_begun_by_a_killed_process_are_completed(server_uri: str) -> None:
     """MariaDB commits after every table: existing tables are kept and do not obstruct."""
-    made = 0
+    created = 0
 
     def killed(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        nonlocal made
-        made += statement.startswith("CREATE INDEX")
-        if made == 20:
+        nonlocal created
+        created += statement.startswith("CREATE INDEX")
+        if created == 20:
             raise KeyboardInterrupt
 
     event.listen(Engine, "before_cursor_execute", killed)

@@ -20,7 +20,7 @@ def test_subscription_is_saved_and_replaced(store: Store) -> None:
     table.save(replace(ONE, source="feed:乙", token="t2"))
     assert table.of("feed:甲") == full
     assert table.named("t1") == full
-    assert [one.source for one in table.all()] == ["feed:乙", "feed:甲"]
+    assert [row.source for row in table.all()] == ["feed:乙", "feed:甲"]
     assert table.of("feed:丙") is None
     assert table.named("") is None
     assert table.named("t" * 10_000) is None
@@ -30,10 +30,10 @@ def test_subscription_is_saved_and_replaced(store: Store) -> None:
 
 
 def test_lease_holds_until_it_ends_or_is_cancelled() -> None:
-    held = replace(ONE, until=NOW + timedelta(hours=1))
-    assert held.holds(NOW)
-    assert not held.holds(NOW + timedelta(hours=1))
-    assert not replace(held, leaving=True).holds(NOW)
+    leased = replace(ONE, until=NOW + timedelta(hours=1))
+    assert leased.holds(NOW)
+    assert not leased.holds(NOW + timedelta(hours=1))
+    assert not replace(leased, leaving=True).holds(NOW)
     assert not ONE.holds(NOW)
 
 

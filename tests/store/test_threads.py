@@ -18,13 +18,13 @@ NAME = "bbs.example/#thread=1"
 
 
 def post(number: int, text: str | None = None, **more: object) -> Post:
-    made = Post(f"作者{number}", NOW - timedelta(hours=50 - number), text or f"第 {number} 条说的话", floor=number, id=f"{100 + number}")
-    return replace(made, **more)  # type: ignore[arg-type]
+    default = Post(f"作者{number}", NOW - timedelta(hours=50 - number), text or f"第 {number} 条说的话", floor=number, id=f"{100 + number}")
+    return replace(default, **more)  # type: ignore[arg-type]
 
 
 def thread(*numbers: int, **more: object) -> Thread:
     link = Link(URL, "forum:某论坛", title="怎么换窗户", site="某论坛", identity=NAME)
-    made = Thread(
+    default = Thread(
         URL,
         "怎么换窗户",
         link,
@@ -37,7 +37,7 @@ def thread(*numbers: int, **more: object) -> Thread:
         listed=NOW,
         topics=("家居",),
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(default, **more)  # type: ignore[arg-type]
 
 
 def _article(store: Store, id: str) -> StoredArticle:
@@ -53,9 +53,9 @@ def test_thread_is_an_article_with_posts(store: Store) -> None:
     assert is_thread(article.source)
     assert (article.title, article.author, article.published) == ("怎么换窗户", "作者1", post(1).published)
     assert article.text == "第 1 条说的话\n第 2 条说的话\n第 3 条说的话"
-    assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
-    assert [one.floor for one in store.threads.posts(saved.id, offset=1, limit=1)] == [2]
-    assert [one.head.id for one in store.stories(StoryFilter(topic="家居")).stories] == [saved.id]
+    assert [post.name for post in store.threads.posts(saved.id)] == ["101", "102", "103"]
+    assert [post.floor for post in store.threads.posts(saved.id, offset=1, limit=1)] == [2]
+    assert [story.head.id for story in store.stories(StoryFilter(topic="家居")).stories] == [saved.id]
     found = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
     assert list(found) == [NAME]
     assert (found[NAME].posts, found[NAME].newest, found[NAME].replies, found[NAME].whole) == (3, post(3).published, 2, True)
@@ -71,7 +71,7 @@ def test_new_posts_are_appended_once(store: Store) -> None:
     before = store.last_seq()
     saved = store.threads.save(thread(3, 4, 5, last_page=URL.replace("1-1.", "2-1."), whole=False), now=NOW + timedelta(hours=1))
     assert (saved.outcome, saved.posts) == ("grown", 2)
-    assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103", "104", "105"]
+    assert [post.name for post in store.threads.posts(saved.id)] == ["101", "102", "103", "104", "105"]
     found = store.threads.find_stored([NAME])[NAME]
     assert (found.posts, found.whole, found.last_page) == (5, False, URL.replace("1-1.", "2-1."))
     assert [change.id for change in store.changes(before)] == [saved.id]
@@ -85,7 +85,7 @@ def test_deleted_post_is_kept_and_edited_post_keeps_its_earlier_text(store: Stor
     again = store.threads.save(thread(1, 3, posts=(post(1), post(3, "改过的话"))), now=NOW + timedelta(hours=2))
     assert (again.outcome, again.posts, again.edited) == ("grown", 0, 1)
     posts = store.threads.posts(saved.id)
-    assert [one.text for one in posts] == ["第 1 条说的话", "第 2 条说的话", "改过的话"]
+    assert [post.text for post in posts] == ["第 1 条说的话", "第 2 条说的话", "改过的话"]
     assert (posts[2].earlier, posts[2].changed) == (("第 3 条说的话",), NOW + timedelta(hours=2))
     assert "改过的话" in _article(store, saved.id).text
 
@@ -101,10 +101,10 @@ def test_posts_with_changing_ids_are_known_by_author_and_time(store: Store) -> N
     saved = store.threads.save(thread(posts=(post(1, id="said-abc"), post(2, id="floor-2"))), now=NOW)
     again = store.threads.save(thread(1, 2, 3), now=NOW)
     assert (again.posts, again.edited) == (1, 0)
-    assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
-    alone = store.threads.save(thread(posts=(post(1, id="said-x", author=None),), identity="bbs.example/#thread=2"), now=NOW)
+    assert [post.name for post in store.threads.posts(saved.id)] == ["101", "102", "103"]
+    other = store.threads.save(thread(posts=(post(1, id="said-x", author=None),), identity="bbs.example/#thread=2"), now=NOW)
     assert store.threads.save(thread(1, 2, identity="bbs.example/#thread=2"), now=NOW).posts == 1
-    assert [one.author for one in store.threads.posts(alone.id)] == ["作者1", "作者2"]
+    assert [post.author for post in store.threads.posts(other.id)] == ["作者1", "作者2"]
     twin = post(4, id="999", author=post(3).author, published=post(3).published)
     assert store.threads.save(thread(posts=(twin,)), now=NOW).posts == 1  # different ids: two posts within a minute
 
@@ -135,10 +135,10 @@ def test_posts_of_one_author_and_minute_stay_apart(store: Store) -> None:
     first, second = post(1, "一"), post(2, "二", author="作者1", published=post(1).published)
     saved = store.threads.save(thread(posts=(replace(first, id="floor-1"),)), now=NOW)
     store.threads.save(thread(posts=(first, second)), now=NOW)
-    assert [(one.name, one.text) for one in store.threads.posts(saved.id)] == [("101", "一"), ("102", "二")]
+    assert [(post.name, post.text) for post in store.threads.posts(saved.id)] == [("101", "一"), ("102", "二")]
 
 
 def test_long_first_post_is_cut_in_the_article_only(store: Store) -> None:
     saved = store.threads.save(thread(posts=(post(1, "长" * 250_000), post(2))), now=NOW)
     assert len(_article(store, saved.id).text) == 200_000
-    assert [len(one.text) for one in store.threads.posts(saved.id)] == [250_000, 8]
+    assert [len(post.text) for post in store.threads.posts(saved.id)] == [250_000, 8]

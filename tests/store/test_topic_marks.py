@@ -51,11 +51,11 @@ def test_missing_articles_are_skipped(store: Store) -> None:
 
 def test_stories_of_a_topic_are_counted_since_a_time(store: Store) -> None:
     hours = (1, 30, 30 * 24)
-    made = [store.add(article(f"t{back}", topic="旅游", published=NOW - back * HOUR, text=invented(back)), now=NOW) for back in hours]
+    added = [store.add(article(f"t{back}", topic="旅游", published=NOW - back * HOUR, text=invented(back)), now=NOW) for back in hours]
     store.add(article("other", topic="美食", text=invented(7)), now=NOW)
     assert [store.stories_since("旅游", NOW - back * HOUR) for back in (1, 2, 31, 31 * 24)] == [1, 1, 2, 3]
     assert store.stories_since("没有", NOW - 9999 * HOUR) == 0
-    store.hide([made[0].id], by="林编辑", reason="", now=NOW)
+    store.hide([added[0].id], by="林编辑", reason="", now=NOW)
     assert store.stories_since("旅游", NOW - 31 * HOUR) == 1
 
 

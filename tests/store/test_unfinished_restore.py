@@ -60,8 +60,8 @@ def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: st
         assert sums(store) == half
         restore(backups / "b.tar.zst", store, manifest=verify(backups / "b.tar.zst"))
     with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{backups}/filled.db")) as source:
-        articles = {one.id for one in store.all_articles()}
-        newer = [one.id for one in source.all_articles() if one.id not in articles]
+        articles = {stored.id for stored in store.all_articles()}
+        newer = [stored.id for stored in source.all_articles() if stored.id not in articles]
         assert len(newer) == 1
         before = store.last_seq()
         store.add(article("new"), now=NOW)
@@ -74,7 +74,7 @@ def test_killed_restore_continues_with_the_same_file_only(backups: Path, uri: st
 def test_continued_restore_is_complete(backups: Path, uri: str, tmp_path: Path) -> None:
     kill_restore(backups / "b.tar.zst", uri)
     with closing(open_store(f"sqlite:///{tmp_path}/at-once.db")) as at_once, closing(open_store(uri, unfinished=True)) as store:
-        for one in (at_once, store):
-            restore(backups / "b.tar.zst", one, manifest=verify(backups / "b.tar.zst"))
+        for target in (at_once, store):
+            restore(backups / "b.tar.zst", target, manifest=verify(backups / "b.tar.zst"))
         assert sums(store) == sums(at_once)
         assert store.records.restoring() is None

@@ -10,7 +10,7 @@ from newsportal.text import letters, normalise
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("瞭解計畫", "了解计划"),
         ("瞭望塔下", "瞭望塔下"),
@@ -21,13 +21,13 @@ from newsportal.text import letters, normalise
         ("零\u200b宽", "零宽"),
     ],
 )
-def test_spellings_are_normalised_alike(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+def test_spellings_are_normalised_alike(first: str, other: str) -> None:
+    assert normalise(first) == normalise(other)
 
 
-@pytest.mark.parametrize(("one", "other"), [("北京", "南京"), ("上海", "上诲"), ("AI", "A1")])
-def test_different_words_stay_different(one: str, other: str) -> None:
-    assert normalise(one) != normalise(other)
+@pytest.mark.parametrize(("first", "other"), [("北京", "南京"), ("上海", "上诲"), ("AI", "A1")])
+def test_different_words_stay_different(first: str, other: str) -> None:
+    assert normalise(first) != normalise(other)
 
 
 def test_opencc_phrases_are_equal_in_both_scripts() -> None:

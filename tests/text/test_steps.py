@@ -38,15 +38,15 @@ def test_lines_equal_the_trees_with_tabs_between_elements() -> None:
 def test_blocks_are_equal_with_and_without_steps() -> None:
     document = dom.from_text(PAGE)
     body = next(document.root.iter("body"))
-    with_steps, alone = read_blocks(body, document.steps), read_blocks(body)
-    assert with_steps.texts == alone.texts == ["来源：某网 作者：某某", "次行", "一", "二", "尾"]
-    assert with_steps.end == alone.end
+    with_steps, without_steps = read_blocks(body, document.steps), read_blocks(body)
+    assert with_steps.texts == without_steps.texts == ["来源：某网 作者：某某", "次行", "一", "二", "尾"]
+    assert with_steps.end == without_steps.end
 
 
 def test_steps_omit_text_of_invisible_elements() -> None:
     document = dom.from_text("<p>甲<svg><g><text>图</text></g></svg>乙<script>x</script></p>")
-    told = [(begins, tag, text) for begins, _, tag, text in document.steps if tag not in ("html", "body", "p")]
-    assert told == [(True, "svg", None), (False, "svg", "乙"), (True, "script", None), (False, "script", None)]
+    steps = [(begins, tag, text) for begins, _, tag, text in document.steps if tag not in ("html", "body", "p")]
+    assert steps == [(True, "svg", None), (False, "svg", "乙"), (True, "script", None), (False, "script", None)]
 
 
 def test_body_inside_head_is_read() -> None:

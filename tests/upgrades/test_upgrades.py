@@ -76,7 +76,7 @@ def test_store_is_migrated_to_current_tables(store: Store, released: Path, tmp_p
 
 
 def test_articles_are_readable_and_new_ones_can_be_added(store: Store) -> None:
-    corrected = next(one for one in store.all_articles() if one.corrected)
+    corrected = next(article for article in store.all_articles() if article.corrected)
     assert (corrected.title, corrected.corrected_by) == ("旧粮仓里的图书馆", "林编辑")
     before = store.last_seq()
     new = store.add(article("new"), now=NOW)

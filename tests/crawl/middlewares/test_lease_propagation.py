@@ -36,7 +36,7 @@ async def collect(output: Any) -> list[Any]:
     if hasattr(output, "__await__"):
         output = await output
     if hasattr(output, "__aiter__"):
-        return [one async for one in output]
+        return [result async for result in output]
     return [output] if isinstance(output, Request) else list(output)
 
 
@@ -60,7 +60,7 @@ def test_callback_requests_get_the_parents_lease(meta: dict[str, Any], parent: s
     response = Response("http://a.example/", request=Request("http://a.example/", meta=meta))
 
     async def given() -> list[Any]:
-        return [one async for one in ChildrenMiddleware().process_spider_output(response, later())]
+        return [result async for result in ChildrenMiddleware().process_spider_output(response, later())]
 
     found = asyncio.run(given())
     assert found[0].meta.get(PARENT) == parent

@@ -40,11 +40,11 @@ class Bench(ABC):
         """Advance the clock."""
         self.now += seconds
 
-    def fall_silent(self, *living: Queue) -> None:
-        """Advance the clock until only the workers ``living`` count as alive."""
+    def fall_silent(self, *alive: Queue) -> None:
+        """Advance the clock until only the workers ``alive`` count as alive."""
         for _ in range(3):
             self.pass_by(TERMS.lease / 2)
-            for queue in living:
+            for queue in alive:
                 queue.beat()
 
     def close(self) -> None:
@@ -61,11 +61,11 @@ class TableBench(Bench):
         self.uri, self.skipped = uri, 0.0
         self._engines: list[Engine] = []
         self._idle = engines
-        made = bool(engines)
+        exists = bool(engines)
         links = self.links()
-        if not made:
-            links.write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
-        links.write(lambda turn: [turn.connection.execute(delete(table)) for table in QUEUE_TABLES])
+        if not exists:
+            links.write(lambda tx: METADATA.create_all(tx.connection, QUEUE_TABLES))
+        links.write(lambda tx: [tx.connection.execute(delete(table)) for table in QUEUE_TABLES])
 
     def links(self) -> Links:
         if self._idle:

@@ -77,11 +77,11 @@ def test_calls_after_leaving_are_harmless(bench: Bench) -> None:
     """Several components report the end of a crawl."""
     queue = bench.open()
     queue.push(tasks(2))
-    taken = take(queue)
+    leased = take(queue)
     assert queue.claim("visit:甲", 100)
     queue.leave()
-    queue.done(taken)
-    queue.back(taken)
+    queue.done(leased)
+    queue.back(leased)
     queue.free({"a.example": 1})
     queue.release("visit:甲")
     queue.leave()
@@ -159,10 +159,10 @@ def test_worker_presumed_dead_is_notified_and_harmless(bench: Bench) -> None:
 def test_worker_presumed_dead_learns_of_all_lost_leases(bench: Bench) -> None:
     asleep, alive = bench.open(), bench.open()
     asleep.push(tasks(3))
-    taken = take(asleep)
+    leased = take(asleep)
     bench.fall_silent(alive)
     take(alive)
-    assert asleep.beat() == set(taken)
+    assert asleep.beat() == set(leased)
 
 
 def test_worker_presumed_dead_may_continue(bench: Bench) -> None:
@@ -186,14 +186,14 @@ def test_suspect_task_is_leased_alone(bench: Bench) -> None:
     queue.push(tasks(2))
     kill(bench, queue, 2)
     queue.push([task("good")])
-    got: list[str] = []
+    names: list[str] = []
     for _ in range(3):
         leases = queue.take(10, delay=0, ahead=1).leases
-        got += ids(leases)
+        names += ids(leases)
         assert len(leases) == 1
         assert queue.take(10, delay=0, ahead=1).leases == () or leases[0].tries == 0
         queue.done(ids(leases))
-    assert sorted(got) == ["a.example/0", "a.example/1", "good"]
+    assert sorted(names) == ["a.example/0", "a.example/1", "good"]
     assert take(other) == []
 
 
@@ -203,14 +203,14 @@ def test_suspect_task_is_not_starved(bench: Bench) -> None:
     queue.push([task("suspect")])
     kill(bench, queue, 2)
     queue.push([task(str(n), f"h{n}.example") for n in range(300)])
-    held = take(queue, 2)
+    leased = take(queue, 2)
     for _ in range(120):
-        if "suspect" in held:
+        if "suspect" in leased:
             break
         bench.pass_by(1)
-        queue.done(held[:1])
-        held = held[1:] + take(queue, 2 - len(held[1:]))
-    assert held == ["suspect"]
+        queue.done(leased[:1])
+        leased = leased[1:] + take(queue, 2 - len(leased[1:]))
+    assert leased == ["suspect"]
 
 
 def test_task_that_kills_workers_is_set_aside(bench: Bench) -> None:
@@ -286,9 +286,9 @@ def test_resting_host_is_not_taken_early(bench: Bench) -> None:
     queue.beat()
     assert take(queue, ahead=5) == []
     bench.pass_by(56)
-    taken = queue.take(5, delay=1, ahead=5)
-    assert len(taken.leases) == 1
-    assert taken.held["a.example"] == pytest.approx(4, abs=0.01)
+    result = queue.take(5, delay=1, ahead=5)
+    assert len(result.leases) == 1
+    assert result.held["a.example"] == pytest.approx(4, abs=0.01)
 
 
 def test_host_of_a_dead_worker_rests_for_the_delay(bench: Bench) -> None:
@@ -296,9 +296,9 @@ def test_host_of_a_dead_worker_rests_for_the_delay(bench: Bench) -> None:
     dead.push(tasks(1))
     assert take(dead, delay=2)
     bench.fall_silent(alive)
-    taken = alive.take(1, delay=2, ahead=2)
-    assert taken.held["a.example"] <= 2
-    assert len(taken.leases) == 1
+    result = alive.take(1, delay=2, ahead=2)
+    assert result.held["a.example"] <= 2
+    assert len(result.leases) == 1
 
 
 def test_tasks_of_a_host_are_limited_by_time(bench: Bench) -> None:
@@ -319,35 +319,35 @@ def test_slow_host_gets_at_least_one_task(bench: Bench) -> None:
 def test_large_host_leaves_room_for_others(bench: Bench) -> None:
     queue = bench.open()
     queue.push([*tasks(100), *tasks(3, "b.example"), *tasks(3, "c.example")])
-    got = take(queue, 12)
-    assert len(got) == 12
-    assert {name.partition("/")[0] for name in got} == {"a.example", "b.example", "c.example"}
+    leased = take(queue, 12)
+    assert len(leased) == 12
+    assert {name.partition("/")[0] for name in leased} == {"a.example", "b.example", "c.example"}
 
 
 def test_saturated_hosts_do_not_block_others(bench: Bench) -> None:
     """Five of ten hosts are urgent and have all the tasks they can handle: the others get their turn even with small takes."""
     queue = bench.open()
-    urgent = [one for n in range(5) for one in tasks(9, f"u{n}.example", priority=5)]
-    queue.push([*urgent, *[one for n in range(5) for one in tasks(2, f"h{n}.example")]])
-    held = take(queue, 10, delay=1, ahead=2)
-    got = [name for _ in range(12) for name in take(queue, 1, delay=1, ahead=2)]
-    assert len({*held, *got}) == 20
-    assert sum(name.startswith("u") for name in (*held, *got)) == 10
+    urgent = [task for n in range(5) for task in tasks(9, f"u{n}.example", priority=5)]
+    queue.push([*urgent, *[task for n in range(5) for task in tasks(2, f"h{n}.example")]])
+    first = take(queue, 10, delay=1, ahead=2)
+    later = [name for _ in range(12) for name in take(queue, 1, delay=1, ahead=2)]
+    assert len({*first, *later}) == 20
+    assert sum(name.startswith("u") for name in (*first, *later)) == 10
 
 
 def many(hosts: int, each: int = 5) -> list[Task]:
-    return [one for n in range(hosts) for one in tasks(each, f"h{n}.example")]
+    return [task for n in range(hosts) for task in tasks(each, f"h{n}.example")]
 
 
 def test_hosts_are_shared_fairly(bench: Bench) -> None:
     first, second = bench.open(), bench.open()
     assert take(first) == take(second) == []
     first.push(many(20))
-    one = first.take(1000, delay=1, ahead=5)
+    ours = first.take(1000, delay=1, ahead=5)
     two = second.take(1000, delay=1, ahead=5)
-    assert len(one.held) == len(two.held) == 10
-    assert not set(one.held) & set(two.held)
-    assert len(one.leases) == len(two.leases) == 50
+    assert len(ours.held) == len(two.held) == 10
+    assert not set(ours.held) & set(two.held)
+    assert len(ours.leases) == len(two.leases) == 50
 
 
 def test_later_worker_gets_a_share_of_hosts(bench: Bench) -> None:
@@ -355,17 +355,17 @@ def test_later_worker_gets_a_share_of_hosts(bench: Bench) -> None:
     first.push(many(20, 10))
     assert len(first.take(1000, delay=1, ahead=2).held) == 20
     assert take(second) == []
-    taken = first.take(1000, delay=1, ahead=2)
-    assert len(taken.yielded) == 10
-    assert taken.yielded < set(taken.held)
-    first.done([f"{host}/{n}" for host in taken.held for n in range(2)])
+    result = first.take(1000, delay=1, ahead=2)
+    assert len(result.yielded) == 10
+    assert result.yielded < set(result.held)
+    first.done([f"{host}/{n}" for host in result.held for n in range(2)])
     more = first.take(1000, delay=1, ahead=2)
     assert {lease.task.host for lease in more.leases} == set(more.held) - more.yielded
     first.free(dict.fromkeys(more.yielded, 0.0))
     second.take(1000, delay=1, ahead=2)
     first.take(1000, delay=1, ahead=2)
-    got = second.take(1000, delay=1, ahead=2)
-    assert set(got.held) == more.yielded
+    others = second.take(1000, delay=1, ahead=2)
+    assert set(others.held) == more.yielded
 
 
 def test_single_worker_takes_all_hosts(bench: Bench) -> None:
@@ -380,12 +380,12 @@ def test_host_needed_by_another_queue_is_yielded(bench: Bench) -> None:
     rss, hub = bench.open("rss"), bench.open("hub")
     rss.push(tasks(10))
     hub.push(tasks(10))
-    got = take(rss, delay=1, ahead=3)
+    leased = take(rss, delay=1, ahead=3)
     assert take(hub, delay=1, ahead=3) == []
-    rss.done(got)
-    taken = rss.take(10, delay=1, ahead=3)
-    assert taken.leases == ()
-    assert taken.yielded == {"a.example"}
+    rss.done(leased)
+    result = rss.take(10, delay=1, ahead=3)
+    assert result.leases == ()
+    assert result.yielded == {"a.example"}
     rss.free({"a.example": 1})
     assert take(rss, delay=1, ahead=3) == []
     assert len(take(hub, delay=1, ahead=3)) == 3
@@ -408,16 +408,16 @@ def test_host_is_reserved_for_a_waiting_worker_for_a_limited_time(bench: Bench) 
 def test_one_task_of_a_lane_is_in_flight(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push([*tasks(3, "a.example", lane="x"), *tasks(2, "b.example", lane="x"), *tasks(1, "c.example", lane="y")])
-    got = take(queue)
-    assert sorted(got) == ["a.example/0", "c.example/0"]
+    leased = take(queue)
+    assert sorted(leased) == ["a.example/0", "c.example/0"]
     assert take(queue) == take(other) == []
     other.leave()
     order = []
-    while got:
-        queue.done(got)
-        got = take(queue)
-        order += got
-        assert len(got) <= 1
+    while leased:
+        queue.done(leased)
+        leased = take(queue)
+        order += leased
+        assert len(leased) <= 1
     assert order == ["a.example/1", "a.example/2", "b.example/0", "b.example/1"]
 
 
@@ -457,20 +457,20 @@ def test_priority_applies_within_a_lane(bench: Bench) -> None:
     queue.push([task("urgent", "b.example", lane="x", priority=9)])
     order = []
     for _ in range(3):
-        got = take(queue)
-        order += got
-        queue.done(got)
+        leased = take(queue)
+        order += leased
+        queue.done(leased)
     assert order == ["urgent", "1", "2"]
 
 
 def test_task_waits_for_its_due_time(bench: Bench) -> None:
     queue = bench.open()
     queue.push([task("later", at=bench.now + 30, source="feed:甲"), task("now", at=bench.now - 30, source="feed:甲")])
-    taken = queue.take(10, delay=0, ahead=10)
-    assert ids(taken.leases) == ["now"]
-    assert taken.waiting == 0
+    result = queue.take(10, delay=0, ahead=10)
+    assert ids(result.leases) == ["now"]
+    assert result.waiting == 0
     assert queue.state().later == 1
-    assert taken.soon == pytest.approx(30, abs=0.1)
+    assert result.soon == pytest.approx(30, abs=0.1)
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 1
     queue.done(["now"])
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 0
@@ -484,9 +484,9 @@ def test_time_of_the_next_take(bench: Bench) -> None:
     assert queue.take(10, delay=1, ahead=1).soon is None
     queue.push(tasks(5))
     assert queue.take(1, delay=0, ahead=1).soon is not None
-    taken = queue.take(100, delay=0, ahead=1)
-    assert len(taken.leases) == 4
-    assert taken.soon is None
+    result = queue.take(100, delay=0, ahead=1)
+    assert len(result.leases) == 4
+    assert result.soon is None
 
 
 # seen fingerprints
@@ -546,14 +546,14 @@ def test_state_of_a_queue(bench: Bench) -> None:
     bench.pass_by(5)
     state = other.state()
     assert (state.name, state.waiting, state.later, state.leased, state.aside) == ("rss", 8, 1, 2, 0)
-    first = next(one for one in state.workers if one.leased)
+    first = next(worker for worker in state.workers if worker.leased)
     assert first.leased == 2
     assert first.doing == {"visit": "feed:甲"}
     assert (first.since, first.beat) == pytest.approx((bench.now - 5, bench.now - 5), abs=0.1)
     assert len(state.workers) == 2
-    assert len({one.name for one in state.workers}) == 2
-    assert sum(one.waiting for one in state.hosts) == 8
-    assert {one.host for one in state.hosts if one.holder == first.name} == set(first.hosts) != set()
+    assert len({worker.name for worker in state.workers}) == 2
+    assert sum(host.waiting for host in state.hosts) == 8
+    assert {host.host for host in state.hosts if host.holder == first.name} == set(first.hosts) != set()
     assert len(other.state(1).hosts) == 1
     queue.leave()
     other.leave()
@@ -572,13 +572,13 @@ def test_outstanding_counts_waiting_and_leased_tasks(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push([*tasks(3, source="feed:甲"), *tasks(1, "b.example", source="feed:乙"), *tasks(2, "c.example", source="feed:甲", lane="x")])
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 5
-    got = take(queue, 2)
+    leased = take(queue, 2)
     assert (
         other.outstanding(["feed:甲"])["feed:甲"],
         other.outstanding(["feed:乙"])["feed:乙"],
         other.outstanding(["feed:丙"])["feed:丙"],
     ) == (5, 1, 0)
-    queue.done(got)
+    queue.done(leased)
     queue.done(take(queue))
     queue.done(take(queue))
     assert queue.outstanding(["feed:甲"])["feed:甲"] == queue.outstanding(["feed:乙"])["feed:乙"] == 0

@@ -72,12 +72,12 @@ class Frontier(RuleBasedStateMachine):
             self.count += 1
             at = None if wait is None else self.bench.now + wait
             batch.append(Task(f"t{self.count}", host, "{}", priority, at, lane, "甲"))
-        known = {id for one in self.workers if one.name == worker.name for id in one.hand} | set(model.waits) | model.aside
-        taken = worker.queue.push(batch)
-        assert taken == {one.id for one in batch} - known
-        for one in batch:
-            if one.id in taken:
-                self.wait(model, one, one.at)
+        present = {id for other in self.workers if other.name == worker.name for id in other.hand} | set(model.waits) | model.aside
+        accepted = worker.queue.push(batch)
+        assert accepted == {task.id for task in batch} - present
+        for task in batch:
+            if task.id in accepted:
+                self.wait(model, task, task.at)
 
     def wait(self, model: Model, task: Task, at: float | None) -> None:
         model.waits[task.id] = task
@@ -89,27 +89,27 @@ class Frontier(RuleBasedStateMachine):
         worker = self.workers[which]
         model = self.models[worker.name]
         before = set(worker.hand)
-        taken = worker.queue.take(number, delay=delay, ahead=2.0)
-        assert len(taken.leases) <= number
-        for lease in taken.leases:
+        result = worker.queue.take(number, delay=delay, ahead=2.0)
+        assert len(result.leases) <= number
+        for lease in result.leases:
             task = model.waits.pop(lease.task.id)  # it was waiting, so no worker has it
             assert (task.host, task.lane, task.priority) == (lease.task.host, lease.task.lane, lease.task.priority)
             assert model.later.pop(task.id, 0) <= self.bench.now
             assert lease.tries == model.tries.get(task.id, 0)
-            assert task.host in taken.held
+            assert task.host in result.held
             assert task.lane is None or task.lane not in self.lanes(worker.name), "two tasks of a lane are in flight"
             worker.hand[task.id] = task
-        if any(lease.tries >= SUSPECT for lease in taken.leases):
-            assert len(taken.leases) == 1
+        if any(lease.tries >= SUSPECT for lease in result.leases):
+            assert len(result.leases) == 1
             assert not before
         if any(model.tries.get(id, 0) >= SUSPECT for id in before):
-            assert not taken.leases
-        worker.hosts = set(taken.held)
-        assert taken.yielded <= worker.hosts
-        assert taken.waiting == sum(model.later.get(id, 0) <= self.bench.now for id in model.waits)
+            assert not result.leases
+        worker.hosts = set(result.held)
+        assert result.yielded <= worker.hosts
+        assert result.waiting == sum(model.later.get(id, 0) <= self.bench.now for id in model.waits)
 
     def lanes(self, name: str) -> list[str | None]:
-        return [task.lane for one in self.workers if one.name == name for task in one.hand.values()]
+        return [task.lane for each in self.workers if each.name == name for task in each.hand.values()]
 
     @rule(which=st.integers(0, 2), share=st.integers(1, 3))
     def done(self, which: int, share: int) -> None:
@@ -123,10 +123,10 @@ class Frontier(RuleBasedStateMachine):
     @rule(which=st.integers(0, 2), share=st.integers(1, 3), wait=st.sampled_from((None, -1.0, 15.0)))
     def back(self, which: int, share: int, wait: float | None) -> None:
         worker = self.workers[which]
-        given = list(worker.hand)[::share]
+        returned = list(worker.hand)[::share]
         at = None if wait is None else self.bench.now + wait
-        worker.queue.back(given, at=at)
-        for id in given:
+        worker.queue.back(returned, at=at)
+        for id in returned:
             self.wait(self.models[worker.name], worker.hand.pop(id), at)
 
     @rule(which=st.integers(0, 2), seconds=st.sampled_from((0.0, 1.0, 10.0)))
@@ -141,7 +141,7 @@ class Frontier(RuleBasedStateMachine):
     def hold(self, which: int, host: str) -> None:
         worker = self.workers[which]
         wait = worker.queue.hold(host)
-        held_elsewhere = any(host in one.hosts for one in self.workers if one is not worker)
+        held_elsewhere = any(host in other.hosts for other in self.workers if other is not worker)
         if host in worker.hosts:
             assert wait is not None
         if wait is not None:
@@ -160,7 +160,7 @@ class Frontier(RuleBasedStateMachine):
     def die(self, which: int) -> None:
         dead = self.workers[which]
         model = self.models[dead.name]
-        self.bench.fall_silent(*[one.queue for one in self.workers if one is not dead])
+        self.bench.fall_silent(*[other.queue for other in self.workers if other is not dead])
         for task in dead.hand.values():
             model.tries[task.id] = model.tries.get(task.id, 0) + 1
             if model.tries[task.id] >= TERMS.tries:
@@ -173,7 +173,7 @@ class Frontier(RuleBasedStateMachine):
     def again(self, which: int) -> None:
         worker = self.workers[which]
         model = self.models[worker.name]
-        tasks = {one.task.id: one.task for one in worker.queue.aside()}
+        tasks = {suspended.task.id: suspended.task for suspended in worker.queue.aside()}
         assert set(tasks) == model.aside
         assert worker.queue.requeue() == len(model.aside)
         for id in model.aside:
@@ -190,15 +190,15 @@ class Frontier(RuleBasedStateMachine):
     @invariant()
     def figures(self) -> None:
         for name, model in self.models.items() if hasattr(self, "models") else ():
-            queue = next(one.queue for one in self.workers if one.name == name)
+            queue = next(each.queue for each in self.workers if each.name == name)
             state = queue.state(100)
-            hands = sum(len(one.hand) for one in self.workers if one.name == name)
+            hands = sum(len(each.hand) for each in self.workers if each.name == name)
             assert (state.waiting + state.later, state.leased, state.aside) == (len(model.waits), hands, len(model.aside))
             assert state.later <= len(model.later)
             due = sum(at > self.bench.now for at in model.later.values())
             assert state.later >= due
             assert queue.outstanding(["甲"])["甲"] == state.waiting + state.leased
-            assert sum(one.waiting for one in state.hosts) == state.waiting
+            assert sum(host.waiting for host in state.hosts) == state.waiting
 
     def teardown(self) -> None:
         """One more worker per queue finishes everything: nothing is lost."""
@@ -213,10 +213,10 @@ class Frontier(RuleBasedStateMachine):
             for _ in range(len(model.waits) * 2 + 10):
                 self.bench.pass_by(10.0)
                 last.beat()
-                taken = last.take(50, delay=0, ahead=60)
-                for lease in taken.leases:
+                result = last.take(50, delay=0, ahead=60)
+                for lease in result.leases:
                     del model.waits[lease.task.id]
-                last.done([lease.task.id for lease in taken.leases])
+                last.done([lease.task.id for lease in result.leases])
             assert not model.waits
             last.leave()
         self.bench.close()

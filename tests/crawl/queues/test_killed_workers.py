@@ -55,31 +55,31 @@ def test_killed_workers_lose_no_tasks(tmp_path: Path) -> None:
     seed = 20260301
     chance, log = random.Random(seed), tmp_path / "log"
     queue = open_table(tmp_path / "queue", "rss", terms=TERMS)
-    everything = [one for n in range(HOSTS) for one in tasks(EACH, f"h{n}.example", lane=f"x{n // 2}" if n % 3 else None, source="甲")]
+    everything = [task for n in range(HOSTS) for task in tasks(EACH, f"h{n}.example", lane=f"x{n // 2}" if n % 3 else None, source="甲")]
     queue.push(everything)
     lives = [chance.uniform(*LIFE) for _ in range(KILLS)] + [0.0] * WORKERS
-    began = [begin(tmp_path, log, lives.pop(0)) for _ in range(WORKERS)]
+    workers = [begin(tmp_path, log, lives.pop(0)) for _ in range(WORKERS)]
     killed: set[int] = set()
     while len(killed) < KILLS:
-        for place, worker in enumerate(began):
+        for place, worker in enumerate(workers):
             if worker.poll() is not None:
                 assert worker.wait() == -signal.SIGPROF
                 killed.add(worker.pid)
-                began[place] = begin(tmp_path, log, lives.pop(0))
+                workers[place] = begin(tmp_path, log, lives.pop(0))
         sleep(0.005)
     assert queue.outstanding(["甲"])["甲"], "the last kill was not during the work"
     until = monotonic() + 600
     while queue.outstanding(["甲"])["甲"] and monotonic() < until:
         sleep(0.1)
-    for worker in began:
+    for worker in workers:
         worker.kill()
         worker.wait()
     state = queue.state()
     queue.close()
     assert (state.waiting, state.leased, state.aside) == (0, 0, 0), f"seed {seed}"
     lines = [line.split() for line in log.read_text().splitlines()]
-    ended = Counter(id for what, _, id, _, _ in lines if what == "end")
-    assert set(ended) == {one.id for one in everything}, f"seed {seed}"
+    ended = Counter(id for event, _, id, _, _ in lines if event == "end")
+    assert set(ended) == {task.id for task in everything}, f"seed {seed}"
     assert sum(number - 1 for number in ended.values()) <= KILLS, "only finished tasks without acknowledgement are repeated"
     assert_no_overlap(lines, killed)
 
@@ -90,16 +90,16 @@ def begin(folder: Path, log: Path, life: float) -> Started:
 
 def assert_no_overlap(lines: list[list[str]], killed: set[int]) -> None:
     """Assert that no request begins while a living worker has it, its lane or its host. When killed workers let go is unknown."""
-    held: dict[str, tuple[str, str, int]] = {}
-    for what, text, id, host, lane in lines:
+    running: dict[str, tuple[str, str, int]] = {}
+    for event, text, id, host, lane in lines:
         pid = int(text)
-        if what == "end":
-            held.pop(id, None)
+        if event == "end":
+            running.pop(id, None)
             continue
-        for other, (its_host, its_lane, of) in list(held.items()):
+        for other, (its_host, its_lane, of) in list(running.items()):
             if of in killed and of != pid:
                 continue
             assert other != id
             assert lane == "-" or lane != its_lane
             assert host != its_host or of == pid
-        held[id] = (host, lane, pid)
+        running[id] = (host, lane, pid)

@@ -30,7 +30,7 @@ HOSTS = 60
 
 
 def many(each: int = 1, **more: Any) -> list[Any]:
-    return [one for n in range(HOSTS) for one in tasks(each, f"h{n}.example", **more)]
+    return [task for n in range(HOSTS) for task in tasks(each, f"h{n}.example", **more)]
 
 
 def take_all(queue: Queue, number: int = 1000) -> list[str]:
@@ -85,7 +85,7 @@ def test_cluster_url_selects_queue_class_and_queues_are_listed(redis_masters: Ma
 def test_every_master_has_hosts_and_every_key_a_partition(redis_masters: Masters) -> None:
     redis_masters.empty()
     queue = RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes())
-    queue.push([replace(one, seen=one.id) for one in many()])
+    queue.push([replace(task, seen=task.id) for task in many()])
     queue.take(30, delay=0, ahead=1)
     for server in redis_masters.servers:
         with redis.Redis(port=server.port, decode_responses=True) as node:
@@ -101,16 +101,16 @@ def test_one_task_of_a_lane_is_in_flight_across_partitions(redis_masters: Master
     now = [1_772_700_000.0]
     first, second = (RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes(), clock=lambda: now[0]) for _ in range(2))
     first.push(many(lane="x")[:12])
-    got, done = take_all(first), set[str]()
-    while got:
-        assert len(got) == 1
+    leased, done = take_all(first), set[str]()
+    while leased:
+        assert len(leased) == 1
         assert take_all(second) == []
         first.free({f"h{n}.example": 0.0 for n in range(HOSTS)})
         second.free({f"h{n}.example": 0.0 for n in range(HOSTS)})
-        first.done(got)
-        done.update(got)
+        first.done(leased)
+        done.update(leased)
         now[0] += 2 * redis_queue.LANE_WAIT
-        got = take_all(first, 1)
+        leased = take_all(first, 1)
     assert len(done) == 12
     first.close()
     second.close()
@@ -128,12 +128,12 @@ def test_suspect_task_is_leased_alone_across_partitions(redis_masters: Masters) 
     for _ in range(SUSPECT_TRIES):
         assert take_all(opened()) == ["suspect.example/0"]
         now[0] += 2 * TERMS.lease
-    worker, held = opened(), list[str]()
+    worker, leased = opened(), list[str]()
     worker.push(many(50))
     for _ in range(60):
-        before, held = held, ids(worker.take(4, delay=0, ahead=10).leases)
-        if "suspect.example/0" in held:
-            assert (before, held) == ([], ["suspect.example/0"])
+        before, leased = leased, ids(worker.take(4, delay=0, ahead=10).leases)
+        if "suspect.example/0" in leased:
+            assert (before, leased) == ([], ["suspect.example/0"])
             return
         worker.beat()
         worker.done(before)  # its hands are empty only if it takes nothing more because of the suspect
@@ -158,43 +158,43 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
     with masters() as cluster:
         queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=prefixes())
         queue.push(many(3))
-        began = ids(queue.take(1000, delay=5, ahead=5).leases)
-        assert len(began) == HOSTS, "one per host"
-        lost, at_lost = cluster.servers[1], set()
+        started = ids(queue.take(1000, delay=5, ahead=5).leases)
+        assert len(started) == HOSTS, "one per host"
+        server, at_lost = cluster.servers[1], set()
         for n in range(HOSTS):
-            if queue._node(queue._home(f"h{n}.example")).endswith(f":{lost.port}"):
+            if queue._node(queue._home(f"h{n}.example")).endswith(f":{server.port}"):
                 at_lost.add(f"h{n}.example")
         assert HOSTS / 6 < len(at_lost) < HOSTS / 1.5
-        lost.kill()
-        queue.done(began)  # the table records what the lost node cannot
+        server.kill()
+        queue.done(started)  # the table records what the lost node cannot
         queue.push([task("new", host) for host in sorted(at_lost)[:1]])  # waits in the table
-        got = [id for _ in range(20) for id in ids(queue.take(1000, delay=0, ahead=1).leases)]
-        assert {id.partition("/")[0] for id in got} == {f"h{n}.example" for n in range(HOSTS)} - at_lost
-        assert not set(began) & set(got)
-        queue.done(got)
+        taken = [id for _ in range(20) for id in ids(queue.take(1000, delay=0, ahead=1).leases)]
+        assert {id.partition("/")[0] for id in taken} == {f"h{n}.example" for n in range(HOSTS)} - at_lost
+        assert not set(started) & set(taken)
+        queue.done(taken)
         hold_all(queue, next(f"h{n}.example" for n in range(HOSTS) if f"h{n}.example" not in at_lost))
         assert queue.hold(sorted(at_lost)[0]) is None
         assert queue.claim("visit:甲", 100)
         assert queue.beat() == set()
-        with pytest.raises(FrontierUnavailable, match=f"{lost.port}"):
+        with pytest.raises(FrontierUnavailable, match=f"{server.port}"):
             queue.state()
         assert queue.outstanding(["none"])["none"] == 0
         with pytest.raises(FrontierUnavailable):  # the remaining tasks are on the lost node
             queue.take(10, delay=0, ahead=1)
         cluster.start(1)
-        rest: list[str] = []
+        remaining: list[str] = []
 
         def all_had() -> bool:
             try:
-                rest.extend(ids(queue.take(1000, delay=0, ahead=1).leases))
+                remaining.extend(ids(queue.take(1000, delay=0, ahead=1).leases))
             except FrontierUnavailable:
                 return False
-            assert rest, "an empty first response would end a crawl"
-            return {*began, *got, *rest} >= {*(one.id for one in many(3)), "new"}
+            assert remaining, "an empty first response would end a crawl"
+            return {*started, *taken, *remaining} >= {*(task.id for task in many(3)), "new"}
 
         until(all_had)
-        assert not set(began) & set(rest)
-        queue.done(rest)
+        assert not set(started) & set(remaining)
+        queue.done(remaining)
         assert take_all(queue) == []
         queue.close()
     table.close()
@@ -205,23 +205,23 @@ def test_lost_master_loses_nothing_without_a_store() -> None:
     with masters() as cluster:
         queue = UnbackedQueue(cluster.connect(), "rss", TERMS, prefixes=prefixes())
         queue.push(many(2))
-        got = ids(queue.take(1000, delay=5, ahead=5).leases)
+        first = ids(queue.take(1000, delay=5, ahead=5).leases)
         cluster.servers[MASTERS - 1].kill()
         with pytest.raises(FrontierUnavailable):
-            queue.done(got)
+            queue.done(first)
         with pytest.raises(FrontierUnavailable):
             queue.push(many(3))
         cluster.start(MASTERS - 1)
-        taken: set[str] = set()
+        done: set[str] = set()
 
         def all_had() -> bool:
             try:
-                queue.done(got)
+                queue.done(first)
                 queue.push(many(3))
-                taken.update(ids(queue.take(1000, delay=0, ahead=1).leases))
+                done.update(ids(queue.take(1000, delay=0, ahead=1).leases))
             except FrontierUnavailable:
                 return False
-            return taken >= {one.id for one in many(3)} - set(got)
+            return done >= {task.id for task in many(3)} - set(first)
 
         until(all_had)
         queue.close()

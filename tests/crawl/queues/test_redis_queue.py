@@ -92,9 +92,9 @@ def test_client_with_decode_responses(redis_for_all: Any, client: redis.Redis) -
 
 def test_settings_select_the_queue_class(redis_for_all: Any) -> None:
     settings = Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_for_all.port}"})
-    for named in (None, "scrapy_redis.queue.FifoQueue", f"{Own.__module__}.{Own.__name__}"):
-        settings.set("SCHEDULER_QUEUE_CLASS", named)
-        assert type(open_plain(settings, "rss")).__name__ == ("Own" if named and "Own" in named else "UnbackedQueue")
+    for name in (None, "scrapy_redis.queue.FifoQueue", f"{Own.__module__}.{Own.__name__}"):
+        settings.set("SCHEDULER_QUEUE_CLASS", name)
+        assert type(open_plain(settings, "rss")).__name__ == ("Own" if name and "Own" in name else "UnbackedQueue")
     settings.set("SCHEDULER_QUEUE_CLASS", "collections.deque")
     with pytest.raises(FrontierRefused, match=r"collections\.deque: name a subclass of newsportal.*UnbackedQueue"):
         open_plain(settings, "rss")
@@ -115,7 +115,7 @@ def test_bodies_are_in_the_table_only_if_there_is_a_store(redis_for_all: Any, cl
         bench.pass_by(2 * TERMS.lease)
         queue = bench.open()
         queue.beat()
-    assert [one.task.body for one in queue.aside()] == ['{"url": "https://a.example/1"}']
+    assert [entry.task.body for entry in queue.aside()] == ['{"url": "https://a.example/1"}']
     bench.close()
 
 
@@ -144,10 +144,10 @@ def test_push_and_done_are_idempotent(make_queue: Callable[..., RedisQueue]) -> 
     queue = make_queue()
     assert len(queue.push(tasks(3))) == 3
     assert queue.push(tasks(3)) == set()
-    got = take(queue)
-    queue.done(got)
-    queue.done(got)
-    queue.back(got)
+    leased = take(queue)
+    queue.done(leased)
+    queue.done(leased)
+    queue.back(leased)
     assert (queue.state().waiting, queue.state().leased) == (0, 0)
 
 
@@ -171,15 +171,15 @@ def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any)
     redis_server.start(*options)
     queue = RedisQueue(connect(redis_server), "rss", TERMS)
     queue.push(tasks(10))
-    taken = take(queue, 4)
+    leased = take(queue, 4)
     redis_server.kill()
     with pytest.raises(FrontierUnavailable, match="Connection refused"):
-        queue.done(taken)
+        queue.done(leased)
     redis_server.start(*options)
     end = monotonic() + 600
     while monotonic() < end:
         try:
-            queue.done(taken)
+            queue.done(leased)
             break
         except FrontierUnavailable:  # it is loading its data
             sleep(0.05)
@@ -190,10 +190,10 @@ def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any)
 def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     queue = make_queue()
     queue.push(tasks(3))
-    taken = take(queue, 2)
+    leased = take(queue, 2)
     client.flushdb()
-    assert queue.beat() == set(taken)
-    queue.done(taken)
+    assert queue.beat() == set(leased)
+    queue.done(leased)
     assert len(queue.push(tasks(3))) == 3
     assert len(take(queue)) == 3
 
@@ -203,14 +203,14 @@ def test_workers_are_not_presumed_dead_after_a_redis_outage(make_queue: Callable
     now = [NOON]
     first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     first.push(tasks(4))
-    taken = take(first)
+    leased = take(first)
     second.beat()
     now[0] += 3600
     second.parts[0].away = True  # its last call failed
     assert take(second) == []
     now[0] += 5
     assert first.beat() == set()
-    assert first.state().leased == len(taken) == 4
+    assert first.state().leased == len(leased) == 4
     now[0] += 5
     assert take(second) == []
     now[0] += 3600
@@ -272,7 +272,7 @@ def test_pickled_requests_of_scrapy_redis_are_refused(client: redis.Redis, make_
     assert client.zcard("rss:requests") == 1
 
 
-@pytest.mark.parametrize("fill", [lambda one: one.lpush("rss:requests", "x"), lambda one: one.sadd("rss:dupefilter", "x")])
+@pytest.mark.parametrize("fill", [lambda client: client.lpush("rss:requests", "x"), lambda client: client.sadd("rss:dupefilter", "x")])
 def test_other_foreign_keys_are_refused(client: redis.Redis, make_queue: Callable[..., RedisQueue], fill: Callable[..., Any]) -> None:
     fill(client)
     with pytest.raises(FrontierRefused, match="was not written by newsportal"):
@@ -306,9 +306,9 @@ def test_portals_share_hosts_but_not_claims(make_queue: Callable[..., RedisQueue
 def test_leases_of_a_dead_local_process_are_taken_at_once(make_queue: Callable[..., RedisQueue]) -> None:
     dead = make_queue(worker=dead_identity())
     dead.push(tasks(2))
-    taken = take(dead)
+    leased = take(dead)
     leases = make_queue().take(5, delay=0, ahead=1).leases
-    assert ids(leases) == taken
+    assert ids(leases) == leased
     assert {lease.tries for lease in leases} == {1}
 
 
@@ -332,9 +332,9 @@ def test_workers_of_the_same_name_have_separate_tasks(make_queue: Callable[..., 
     who = identity()
     first, second = make_queue(worker=who), make_queue(worker=who)
     first.push(tasks(2))
-    taken = take(first)
+    leased = take(first)
     assert take(second) == []
-    second.done(taken)
+    second.done(leased)
     assert first.state().leased == 2
 
 
@@ -389,7 +389,7 @@ def test_resting_and_held_hosts_are_not_scanned(client: redis.Redis, make_queue:
         queue.parts[0]._checked = float("inf")  # it has cleaned up after other workers already
         client.config_resetstat()
         assert queue.take(10, delay=1, ahead=1).leases == ()
-        return sum(one["calls"] for one in client.info("commandstats").values())
+        return sum(command["calls"] for command in client.info("commandstats").values())
 
     commands(10)
     assert commands(400) <= commands(40) + 5
@@ -407,8 +407,8 @@ def test_tasks_done_by_another_worker_are_not_pushed_again(client: redis.Redis) 
 
 
 def test_own_tasks_are_pushed_again_after_redis_lost_its_data(redis_server: Any) -> None:
-    lost = redis.Redis(port=redis_server.port, retry=Retry(NoBackoff(), 0))
-    queue = UnbackedQueue(lost, "rss", TERMS)
+    client = redis.Redis(port=redis_server.port, retry=Retry(NoBackoff(), 0))
+    queue = UnbackedQueue(client, "rss", TERMS)
     queue.push(tasks(4))
     queue.done(take(queue, 1))
     redis_server.kill()

@@ -62,9 +62,9 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[TableBench]:
     """This backend only."""
-    made = TableBench(f"sqlite:///{tmp_path}/news.db")
-    yield made
-    made.close()
+    table = TableBench(f"sqlite:///{tmp_path}/news.db")
+    yield table
+    table.close()
 
 
 @contextmanager
@@ -86,8 +86,8 @@ def test_eight_processes_do_each_task_once(file: Path) -> None:
     """All start with a missing file, at two queues."""
     code = BUSY.replace("EACH", str(EACH))
     workers = [process(code, file, "rss" if n % 2 else "hub", n) for n in range(8)]
-    ids = [line for one in workers for line in one.communicate(timeout=600)[0].split()]
-    assert [one.returncode for one in workers] == [0] * 8
+    ids = [line for worker in workers for line in worker.communicate(timeout=600)[0].split()]
+    assert [worker.returncode for worker in workers] == [0] * 8
     assert sorted(ids) == sorted(f"{number}/{n}" for number in range(8) for n in range(EACH))
     for name in ("rss", "hub"):
         with opened(file, name) as queue:
@@ -129,7 +129,7 @@ def test_worker_of_ended_process_is_dead_within_a_second(bench: TableBench) -> N
     alive.beat()
     dead.push(tasks(2))
     assert len(take(dead)) == 2
-    assert [one.name for one in alive.state().workers] != ["x:1:1"]
+    assert [worker.name for worker in alive.state().workers] != ["x:1:1"]
     bench.pass_by(1.1)
     assert len(take(alive)) == 2
     dead.close()
@@ -287,7 +287,7 @@ def test_take_does_not_scan_waiting_tasks(tmp_path: Path) -> None:
         queue = bench.open()
         assert isinstance(queue, TableQueue)
         for first in range(0, hosts, 40):
-            queue.push([one for n in range(first, first + 40) for one in tasks(each, f"h{n}.example")])
+            queue.push([task for n in range(first, first + 40) for task in tasks(each, f"h{n}.example")])
         resting = [f"h{n}.example" for n in range(0, hosts, 2)]
         hold_all(queue, *resting)
         queue.free(dict.fromkeys(resting, 10_000.0))
@@ -316,7 +316,7 @@ def test_nothing_is_written_if_nothing_can_be_taken(bench: TableBench) -> None:
     queue.push([*tasks(3, lane="x"), *tasks(9, "b.example")])
     assert take(queue, delay=1, ahead=2) == ["a.example/0", "b.example/0", "b.example/1"]
     statements: list[str] = []
-    event.listen(queue.links._engine, "before_cursor_execute", lambda _, cursor, text, *rest: statements.append(text.split()[0]))
+    event.listen(queue.links._engine, "before_cursor_execute", lambda _, cursor, text, *others: statements.append(text.split()[0]))
     assert queue.take(100, delay=1, ahead=2).waiting == 9
     assert "SELECT" in statements
     assert set(statements) <= {"BEGIN", "SELECT"}

@@ -29,9 +29,9 @@ REPLIES = [
     ("anna", "2024-03-02 18:40", "Thank you both, cleaning was enough. I had not even known that there is a sensor behind the cover."),
 ]
 POSTS = "".join(
-    f'<div class="post" id="p{number}"><a class="author" href="/u/{name}">{name}</a> <time>{at}</time><div class="body">{said}</div>'
+    f'<div class="post" id="p{number}"><a class="author" href="/u/{name}">{name}</a> <time>{at}</time><div class="body">{text}</div>'
     f'<div class="buttons"><a href="#reply{number}">Reply</a> <a href="#quote{number}">Quote</a></div></div>'
-    for number, (name, at, said) in enumerate(REPLIES)
+    for number, (name, at, text) in enumerate(REPLIES)
 )
 COMMENTS = ",".join(['{"@type":"Comment"}'] * 3)
 DECLARED = f'<script type="application/ld+json">{{"@type":"DiscussionForumPosting","comment":[{COMMENTS}]}}</script>'
@@ -52,7 +52,7 @@ def read(html: str, url: str) -> Extraction:
 def test_thread_text_joins_all_posts() -> None:
     found = read(THREAD, "https://forum.example/threads/heater-switches-off.77/")
     assert found.kind == "thread"
-    assert found.text == "\n".join(said for _, _, said in REPLIES)
+    assert found.text == "\n".join(text for _, _, text in REPLIES)
     assert found.html is not None
     assert "<h3>bert · 2024-03-01 11:30</h3><p>Mine did" in found.html
     assert (found.author, found.published) == ("anna", datetime(2024, 3, 1, 10, tzinfo=UTC))
@@ -68,7 +68,7 @@ def test_shop_list_is_kept_as_content() -> None:
 
 @pytest.mark.parametrize("kind", ["product", "listing", "collection", "service"])
 def test_confident_non_article_kind_is_refused(kind: str) -> None:
-    sure, doubtful = (np.full(len(KINDS), rest, np.float32) for rest in (0.01, 0.03))
+    sure, doubtful = (np.full(len(KINDS), share, np.float32) for share in (0.01, 0.03))
     for shares in (sure, doubtful):
         shares[KINDS.index(kind)] = 1 - shares[0] * (len(KINDS) - 1)
     with pytest.raises(NotApplicable) as refused:
@@ -107,11 +107,11 @@ def test_page_figures_are_named_and_unique() -> None:
     page = read_blocks(document.root.find("body"))
     table = features(page, "Desk lamps", None)
     figures = page_figures(document, read_metadata(document), page, table, np.full(len(page.blocks), 0.2, np.float32))
-    named = dict(zip(NAMES, figures.tolist(), strict=True))
+    by_name = dict(zip(NAMES, figures.tolist(), strict=True))
     assert len(set(NAMES)) == len(NAMES)
     assert set(MEANS) <= set(table.names)
-    assert (named["address_collection"], named["address_thread"], named["tag_button"]) == (1, 0, pytest.approx(np.log1p(12)))
-    assert named["prices"] == pytest.approx(np.log1p(12))
+    assert (by_name["address_collection"], by_name["address_thread"], by_name["tag_button"]) == (1, 0, pytest.approx(np.log1p(12)))
+    assert by_name["prices"] == pytest.approx(np.log1p(12))
     shares = page_model().kind(figures).shares
     assert shares.shape == (len(KINDS),)
     assert shares.sum() == pytest.approx(1)

@@ -70,14 +70,14 @@ def test_short_news_beats_long_boilerplate() -> None:
 
 
 def test_json_ld_article_is_used_when_page_is_empty() -> None:
-    thing = {
+    article = {
         "@type": "NewsArticle",
         "headline": TITLE,
         "articleBody": ONE + TWO,
         "datePublished": "2024-03-05T00:30:00Z",
         "author": [{"name": "甲乙丙"}],
     }
-    head = f'<title>{TITLE}</title><script type="application/ld+json">{json.dumps({"@graph": [thing]})}</script>'
+    head = f'<title>{TITLE}</title><script type="application/ld+json">{json.dumps({"@graph": [article]})}</script>'
     found = read("<div id=app></div>", head=head)
     assert (found.title, found.text, found.author) == (TITLE, ONE + TWO, "甲乙丙")
     assert found.html is not None

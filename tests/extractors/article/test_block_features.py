@@ -31,8 +31,8 @@ PAGE = f"""
 NAVIGATION, HEADING, DATE, FIRST, BOLD, SECOND, ITEM, COPY, FOOTER = range(9)
 
 
-def table(html: str, heading: str | None = None, told: str | None = None, declared: str | None = None) -> Table:
-    return features(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, told, declared)
+def table(html: str, heading: str | None = None, summary: str | None = None, declared: str | None = None) -> Table:
+    return features(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, summary, declared)
 
 
 @cache
@@ -124,10 +124,10 @@ def test_names_include_model_columns() -> None:
 
 
 def test_rows_follow_requested_names() -> None:
-    whole = table(PAGE)
-    assert whole.of(["order", "length"]).tolist() == [whole.of(["order"])[0].tolist(), whole.of(["length"])[0].tolist()]
+    full = table(PAGE)
+    assert full.of(["order", "length"]).tolist() == [full.of(["order"])[0].tolist(), full.of(["length"])[0].tolist()]
     with pytest.raises(ValueError, match="no such features: colour, taste"):
-        whole.of(["length", "taste", "colour"])
+        full.of(["length", "taste", "colour"])
 
 
 @given(

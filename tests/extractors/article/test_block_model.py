@@ -107,9 +107,9 @@ def test_unsupported_version_is_refused(version: object) -> None:
 
 
 def test_shipped_model_file_has_provenance_note() -> None:
-    whole = (files("newsportal.extractors.article") / FILE).read_bytes()
-    assert len(whole) < MOST_BYTES
-    table = json.loads(whole)
+    content = (files("newsportal.extractors.article") / FILE).read_bytes()
+    assert len(content) < MOST_BYTES
+    table = json.loads(content)
     assert set(table) == {"version", "note", "depth", "bias", "columns", "feature", "border", "leaves"}
     assert "training/fit.py" in table["note"]
     assert "Apache-2.0" in table["note"]

@@ -104,21 +104,21 @@ TREES = st.recursive(
 )
 
 
-def ancestors(page: Blocks, box: int) -> set[int]:
+def ancestors(page: Blocks, node: int) -> set[int]:
     """Return the box and all its ancestors."""
-    held = set()
-    while box >= 0:
-        held.add(box)
-        box = page.parent[box]
-    return held
+    found = set()
+    while node >= 0:
+        found.add(node)
+        node = page.parent[node]
+    return found
 
 
 @given(TREES)
 def test_ranges_hold_the_blocks_of_their_boxes(html: str) -> None:
     page = read(html)
     around = [ancestors(page, block.box) for block in page.blocks]
-    for box in range(len(page.nodes)):
-        assert list(range(page.start[box], page.end[box])) == [number for number, held in enumerate(around) if box in held]
+    for node in range(len(page.nodes)):
+        assert list(range(page.start[node], page.end[node])) == [number for number, parents in enumerate(around) if node in parents]
 
 
 @given(TREES)

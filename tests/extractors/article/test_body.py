@@ -43,16 +43,16 @@ def read(html: str) -> Blocks:
 
 
 def chosen(likely: list[float], length: list[int]) -> list[bool]:
-    kept: list[bool] = choose(np.array(likely, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
-    return kept
+    mask: list[bool] = choose(np.array(likely, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
+    return mask
 
 
-def flags(kept: str) -> np.ndarray:
-    return np.array([mark == "+" for mark in kept])
+def flags(text: str) -> np.ndarray:
+    return np.array([mark == "+" for mark in text])
 
 
-def marks(kept: np.ndarray) -> str:
-    return "".join("+" if one else "." for one in kept)
+def marks(mask: np.ndarray) -> str:
+    return "".join("+" if flag else "." for flag in mask)
 
 
 def test_half_probability_suffices_on_confident_page() -> None:
@@ -73,20 +73,20 @@ def test_one_confident_line_does_not_raise_the_threshold() -> None:
     assert chosen([0.9, 0.3, 0.3], [10, 400, 400]) == [True, True, True]
 
 
-def filled(kept: str, likely: list[float], length: list[int], **columns: list[float]) -> str:
+def filled(mask: str, likely: list[float], length: list[int], **columns: list[float]) -> str:
     """Return the flags after filling gaps; columns that are not given are zero on every line."""
-    rows = {name: [0.0] * len(kept) for name in INNER} | {"counted": [1.0] * len(kept)} | columns
+    rows = {name: [0.0] * len(mask) for name in INNER} | {"counted": [1.0] * len(mask)} | columns
     table = Table(INNER, np.array([rows[name] for name in INNER], dtype=np.float32), np.array(length, dtype=np.float32))
-    return marks(with_gaps(flags(kept), np.array(likely, dtype=np.float32), table))
+    return marks(with_gaps(flags(mask), np.array(likely, dtype=np.float32), table))
 
 
 @pytest.mark.parametrize(
-    ("length", "likely", "kept"),
+    ("length", "likely", "expected"),
     [(GAP_CHARS, 0.2, "+++"), (GAP_CHARS + 1, 0.2, "+.+"), (GAP_CHARS, 0.05, "+.+")],
 )
-def test_short_line_between_text_is_filled(length: int, likely: float, kept: str) -> None:
+def test_short_line_between_text_is_filled(length: int, likely: float, expected: str) -> None:
     link = [0.0, 1.0, 0.0]
-    assert filled("+.+", [0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS], linked=link) == kept
+    assert filled("+.+", [0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS], linked=link) == expected
     assert filled("++.", [0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == "++.", "the last line is not between text"
 
 
@@ -112,14 +112,14 @@ def test_headings_within_text_are_included() -> None:
     assert filled("......", likely, length, kind_heading=kinds) == "......"
 
 
-def listed(kept: str, likely: float = 0.3, item: str = "<li>一项内容</li>") -> str:
+def listed(mask: str, likely: float = 0.3, item: str = "<li>一项内容</li>") -> str:
     page = read(f"<p>{ONE}</p><ul>{item * 3}</ul><p>{TWO}</p>")
-    return marks(with_lists(flags(kept), np.array([0.9, likely, likely, likely, 0.9], dtype=np.float32), page))
+    return marks(with_lists(flags(mask), np.array([0.9, likely, likely, likely, 0.9], dtype=np.float32), page))
 
 
-@pytest.mark.parametrize(("kept", "whole"), [("+...+", "+++++"), ("..+..", ".+++."), ("+....", "++++."), ("....+", ".++++")])
-def test_list_next_to_text_is_included_as_a_unit(kept: str, whole: str) -> None:
-    assert listed(kept) == whole
+@pytest.mark.parametrize(("mask", "expected"), [("+...+", "+++++"), ("..+..", ".+++."), ("+....", "++++."), ("....+", ".++++")])
+def test_list_next_to_text_is_included_as_a_unit(mask: str, expected: str) -> None:
+    assert listed(mask) == expected
 
 
 LINK = "<li><a href=/>一条新闻</a></li>"

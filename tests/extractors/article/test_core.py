@@ -96,8 +96,8 @@ def test_core_reports_text_share_and_link_share() -> None:
 
 def test_levels_to_common_ancestor() -> None:
     page = read("<div>甲<div><p id=here>乙</p>丙</div></div>丁")
-    here = next(box for box, node in enumerate(page.nodes) if node.get("id") == "here")
-    assert levels_from(page, here).tolist() == [2, 0, 1, 3]
+    start = next(place for place, node in enumerate(page.nodes) if node.get("id") == "here")
+    assert levels_from(page, start).tolist() == [2, 0, 1, 3]
 
 
 def test_sums_of_descendants() -> None:

@@ -37,8 +37,8 @@ def test_text_html_and_images_keep_page_order() -> None:
 
 
 def test_single_page_is_returned_unchanged() -> None:
-    one = page(LINES[0], title="古镇修路 (2)")
-    assert joining.join([one], URLS[:1]) is one
+    single = page(LINES[0], title="古镇修路 (2)")
+    assert joining.join([single], URLS[:1]) is single
 
 
 def test_lines_of_every_page_appear_once() -> None:

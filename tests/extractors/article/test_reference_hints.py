@@ -11,8 +11,8 @@ ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢�
 TWO = "据介绍，这条线路全长四十二公里，共设十一座车站，建成之后两地之间的通行时间将缩短到半个小时以内。"
 
 
-def hints(html: str, heading: str | None = None, told: str | None = None, declared: str | None = None) -> ReferenceHints:
-    return find_hints(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, told, declared)
+def hints(html: str, heading: str | None = None, summary: str | None = None, declared: str | None = None) -> ReferenceHints:
+    return find_hints(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, summary, declared)
 
 
 def test_heading_equals_title_ignoring_punctuation() -> None:
@@ -46,7 +46,7 @@ def test_blocks_score_by_title_terms() -> None:
 
 
 def test_description_pieces_are_counted_per_block() -> None:
-    found = hints(f"<p>{ONE}</p><p>{TWO}</p>", told=ONE[:24])
+    found = hints(f"<p>{ONE}</p><p>{TWO}</p>", summary=ONE[:24])
     assert found.pieces == 2
     assert found.in_description == [2, 0]
 

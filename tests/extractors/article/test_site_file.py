@@ -39,7 +39,7 @@ def test_files_are_independent_of_byte_order(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("where", "value"),
+    ("path", "value"),
     [
         (("format",), "other"),
         (("version",), 2),
@@ -55,12 +55,12 @@ def test_files_are_independent_of_byte_order(monkeypatch: pytest.MonkeyPatch) ->
         (("pages", 0, "lines"), "A" * 4 * 8 * 1000),
     ],
 )
-def test_corrupt_file_is_refused(where: tuple[str | int, ...], value: object) -> None:
+def test_corrupt_file_is_refused(path: tuple[str | int, ...], value: object) -> None:
     broken: object = json.loads(write_knowledge(made_knowledge()))
     inner: object = broken
-    for key in where[:-1]:
+    for key in path[:-1]:
         inner = inner[key]  # type: ignore[index]
-    inner[where[-1]] = value  # type: ignore[index]
+    inner[path[-1]] = value  # type: ignore[index]
     with pytest.raises(LibraryError):
         read_knowledge(json.dumps(broken))
 

@@ -61,10 +61,10 @@ def test_structure_omits_content_and_noise() -> None:
 
 @pytest.mark.parametrize(("first", "second", "tag"), [(2, 9, "p"), (1, 30, "p"), (2, 9, "div"), (3, 4, "section")])
 def test_pages_match_with_any_number_of_paragraphs(first: int, second: int, tag: str) -> None:
-    one, other = html("滨海", first, tag=tag), html("东站", second, tag=tag)
-    found = template(one, other)
-    assert lines(found, one) == [sentence(f"滨海{number}") for number in range(first)]
-    assert lines(found, other) == [sentence(f"东站{number}") for number in range(second)]
+    first_page, second_page = html("滨海", first, tag=tag), html("东站", second, tag=tag)
+    found = template(first_page, second_page)
+    assert lines(found, first_page) == [sentence(f"滨海{number}") for number in range(first)]
+    assert lines(found, second_page) == [sentence(f"东站{number}") for number in range(second)]
 
 
 def test_links_images_and_empty_boxes_are_ignored() -> None:
@@ -91,19 +91,19 @@ def test_identical_texts_give_no_template() -> None:
 
 def test_lines_shared_by_both_pages_are_excluded() -> None:
     extra = f"<p>{NOTICE}</p>"
-    one = html("滨海", extra=extra)
-    found = template(one, html("东站", extra=extra))
+    first = html("滨海", extra=extra)
+    found = template(first, html("东站", extra=extra))
     assert (found.path, found.structure) == (("body", "div", "div"), "body(div(div footer))")
-    assert lines(found, one) == [sentence("滨海0"), sentence("滨海1")]
+    assert lines(found, first) == [sentence("滨海0"), sentence("滨海1")]
     third = html("码头", extra=f"<p>{NOTICE}</p><p>{sentence('尾声')}</p>")
     assert lines(found, third) == [sentence("码头0"), sentence("码头1"), sentence("尾声")]
 
 
 def test_noise_and_shared_blocks_are_excluded_from_content() -> None:
     page = "<body><div id=a><p>{0}</p><div class=rel>{1}</div><p>{2}</p><div class=note>{3}</div></div></body>"
-    one = page.format(sentence("甲"), MENU, sentence("乙"), NOTICE)
-    found = template(one, page.format(sentence("丙"), MENU * 2, sentence("丁"), NOTICE))
-    assert lines(found, one) == [sentence("甲"), sentence("乙")]
+    first = page.format(sentence("甲"), MENU, sentence("乙"), NOTICE)
+    found = template(first, page.format(sentence("丙"), MENU * 2, sentence("丁"), NOTICE))
+    assert lines(found, first) == [sentence("甲"), sentence("乙")]
 
 
 def test_page_is_not_modified() -> None:

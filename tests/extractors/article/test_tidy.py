@@ -20,11 +20,11 @@ BASE = "https://news.example/a.html"
 AD = "广告"
 
 
-def body_of(html: str, wanted: Callable[[Block], bool] = lambda block: AD not in block.text) -> Body:
+def body_of(html: str, keep: Callable[[Block], bool] = lambda block: AD not in block.text) -> Body:
     """Choose every block without an advertisement."""
     page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
-    kept = np.array([wanted(block) for block in page.blocks], dtype=bool)
-    return Body(page, kept, kept.astype(np.float32))
+    mask = np.array([keep(block) for block in page.blocks], dtype=bool)
+    return Body(page, mask, mask.astype(np.float32))
 
 
 def sanitised(body: Body) -> str:
@@ -83,7 +83,7 @@ def test_images_keep_their_captions() -> None:
 
 
 @pytest.mark.parametrize(
-    "box",
+    "element",
     [
         f"<div class=share><img src=/qr.png>{AD}</div>",
         f"<div><a href=/x><img src=/x.jpg>{AD}的标题</a></div>",
@@ -92,8 +92,8 @@ def test_images_keep_their_captions() -> None:
     ],
     ids=["share", "teaser", "long", "hidden"],
 )
-def test_unrelated_images_are_removed(box: str) -> None:
-    assert "<img" not in sanitised(body_of(f"<div><p>甲</p>{box}<p>乙</p></div>"))
+def test_unrelated_images_are_removed(element: str) -> None:
+    assert "<img" not in sanitised(body_of(f"<div><p>甲</p>{element}<p>乙</p></div>"))
 
 
 def test_image_far_above_the_text_is_removed() -> None:

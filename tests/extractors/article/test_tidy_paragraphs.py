@@ -25,10 +25,10 @@ def lines(html: str | None) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["best", "cevc", "cetd", "cepr", "cetr", "table_stats", "summary_anchor"])
-@pytest.mark.parametrize("box", ["div", "table", "section"])
-def test_every_extractor_keeps_lines_separate(name: str, box: str) -> None:
-    inner = f"<tr><td>{BODY}</td></tr>" if box == "table" else BODY
-    document = dom.from_text(f"<html><head><title>滨海新线通车</title></head><body><{box}>{inner}</{box}></body></html>", URL)
+@pytest.mark.parametrize("tag", ["div", "table", "section"])
+def test_every_extractor_keeps_lines_separate(name: str, tag: str) -> None:
+    inner = f"<tr><td>{BODY}</td></tr>" if tag == "table" else BODY
+    document = dom.from_text(f"<html><head><title>滨海新线通车</title></head><body><{tag}>{inner}</{tag}></body></html>", URL)
     found = extractor(name)(document, Link(URL, "feed:x", summary=ONE), NOW)
     assert found.text
     assert lines(found.html) == found.text.split("\n")

@@ -104,9 +104,9 @@ JSON_FEED = {
 def test_json_feed() -> None:
     found = parse(json.dumps(JSON_FEED).encode())
     assert (found.format, found.title, found.hub, found.warnings) == ("json11", "河东新闻", "http://hub.hedong.example/", ())
-    one, two = found.entries
-    assert (one.title, one.url, one.summary) == ("一<二", "http://news.hedong.example/a/1.html", "正文 & 更多")
-    assert (two.key, two.url, two.author) == ("2", "http://other.example/", "林一舟")
+    first, second = found.entries
+    assert (first.title, first.url, first.summary) == ("一<二", "http://news.hedong.example/a/1.html", "正文 & 更多")
+    assert (second.key, second.url, second.author) == ("2", "http://other.example/", "林一舟")
 
 
 def test_truncated_json_feed_keeps_complete_items() -> None:
@@ -229,7 +229,7 @@ class TestBombs:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        "made",
+        "make",
         [
             lambda: b'<rss version="2.0"><channel>' + b"<x>" * 300_000,
             lambda: b'<rss version="2.0"><channel><item><description>' + b"&lt;b&gt;" * 500_000,
@@ -238,8 +238,8 @@ class TestBombs:
         ],
         ids=["tags", "references", "gzip", "JSON"],
     )
-    def test_time_and_memory_are_bounded(self, made: Callable[[], bytes]) -> None:
-        body = made()
+    def test_time_and_memory_are_bounded(self, make: Callable[[], bytes]) -> None:
+        body = make()
         with ends():
             parse(body)
 
@@ -275,9 +275,9 @@ PIECES = [
 )
 def test_damaged_feeds_raise_only_not_applicable(file: Path, edits: list[tuple[float, bytes, int]]) -> None:
     body = file.read_bytes()
-    for place, piece, removed in edits:
+    for place, inserted, removed in edits:
         at = int(place * len(body))
-        body = body[:at] + piece + body[at + removed :]
+        body = body[:at] + inserted + body[at + removed :]
     try:
         found = parse(body)
     except NotApplicable:
@@ -297,12 +297,12 @@ def test_random_bytes_raise_only_not_applicable(body: bytes) -> None:
 
 @pytest.mark.data
 def test_real_feeds_have_expected_entries(data: Path) -> None:
-    known = {row["file"]: row["entries"] for row in json.loads((data / "feeds" / "index.json").read_text("utf-8"))}
+    expected = {row["file"]: row["entries"] for row in json.loads((data / "feeds" / "index.json").read_text("utf-8"))}
     files = [file for file in sorted((data / "feeds").iterdir()) if file.name != "index.json"]
     assert files
     for file in files:
         found = feed.parse(file.read_bytes(), "http://feed.example/", None, datetime(2026, 11, 21, tzinfo=UTC))
-        assert len(found.entries) >= known.get(file.name, 0), file.name
+        assert len(found.entries) >= expected.get(file.name, 0), file.name
 
 
 def test_hub_self_link_and_skip_times() -> None:

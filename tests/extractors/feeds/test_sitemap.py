@@ -93,10 +93,10 @@ def test_gzip_is_detected_without_content_type(pack: object) -> None:
 
 
 def test_gzip_members_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = f"{HEAD}<url><loc>https://news.example/1</loc></url></urlset>".encode()
-    packed = b"".join(gzip.compress(whole[place : place + 1]) for place in range(len(whole)))
+    sitemap_xml = f"{HEAD}<url><loc>https://news.example/1</loc></url></urlset>".encode()
+    packed = b"".join(gzip.compress(sitemap_xml[place : place + 1]) for place in range(len(sitemap_xml)))
     assert urls(sitemap.parse(packed, AT, None, NOW)) == ["https://news.example/1"]
-    monkeypatch.setattr(xml_stream, "MAX_MEMBERS", len(whole) - 3)
+    monkeypatch.setattr(xml_stream, "MAX_MEMBERS", len(sitemap_xml) - 3)
     found = sitemap.parse(packed, AT, None, NOW)
     assert urls(found) == ["https://news.example/1"]
     assert found.warnings == ("broken-gzip",)
@@ -246,9 +246,9 @@ def test_identical_lastmod_times_are_ignored_but_days_kept() -> None:
 
 
 def test_fingerprint_covers_urls_not_dates() -> None:
-    one, other = dated("2026-11-01", "2026-11-02"), dated("2026-11-03", "2026-11-04")
-    assert sitemap.fingerprint(one.entries) == sitemap.fingerprint(reversed(other.entries))
-    assert sitemap.fingerprint(one.entries) != sitemap.fingerprint(one.entries[:1])
+    first, other = dated("2026-11-01", "2026-11-02"), dated("2026-11-03", "2026-11-04")
+    assert sitemap.fingerprint(first.entries) == sitemap.fingerprint(reversed(other.entries))
+    assert sitemap.fingerprint(first.entries) != sitemap.fingerprint(first.entries[:1])
 
 
 def test_robots_txt_lists_sitemaps() -> None:
@@ -264,9 +264,9 @@ def test_robots_txt_lists_sitemaps() -> None:
 WEEK = timedelta(days=7)
 
 
-def entry(path: str, days: float | None = None, **told: str) -> SitemapEntry:
+def entry(path: str, days: float | None = None, **fields: str) -> SitemapEntry:
     url = path if "://" in path else f"https://news.example{path}"
-    return SitemapEntry(url, changed=None if days is None else NOW - timedelta(days=days), **told)  # type: ignore[arg-type]
+    return SitemapEntry(url, changed=None if days is None else NOW - timedelta(days=days), **fields)  # type: ignore[arg-type]
 
 
 def test_selected_entries_are_recent_articles_newest_first() -> None:
@@ -285,7 +285,7 @@ def test_selected_entries_are_recent_articles_newest_first() -> None:
         entry("/a/1.pdf"),
     ]
     found = choose(entries, AT, HubRules(), WEEK, NOW)
-    assert [one.url.rpartition("/")[2] for one in found.entries] == ["20003.html", "20002.html", "20005.html", "20001.html"]
+    assert [entry.url.rpartition("/")[2] for entry in found.entries] == ["20003.html", "20002.html", "20005.html", "20001.html"]
     assert found.left == {"old": 2, "foreign": 1, "no-article": 5}
 
 
@@ -296,7 +296,7 @@ def test_entry_with_title_is_always_an_article() -> None:
 def test_rules_override_url_heuristics() -> None:
     entries = [entry("/x/"), entry("https://other.example/x/1.html"), entry("/y/1.html"), entry("/x/video/1.html")]
     found = choose(entries, AT, HubRules(allow=("/x/",), deny=("/video/",)), WEEK, NOW)
-    assert [one.url for one in found.entries] == ["https://news.example/x/", "https://other.example/x/1.html"]
+    assert [entry.url for entry in found.entries] == ["https://news.example/x/", "https://other.example/x/1.html"]
     assert found.left == {"rules": 2}
 
 
@@ -310,5 +310,5 @@ def test_index_selects_latest_sitemaps() -> None:
         entry("/6.xml", 1),
     ]
     found = children(entries, AT, WEEK, NOW, 3)
-    assert [one.url.rpartition("/")[2] for one in found.entries] == ["6.xml", "2.xml", "4.xml"]
+    assert [entry.url.rpartition("/")[2] for entry in found.entries] == ["6.xml", "2.xml", "4.xml"]
     assert found.left == {"old": 1, "foreign": 1, "many": 1}

@@ -107,8 +107,8 @@ json_values = st.recursive(
 @pytest.mark.slow
 @given(json_values)
 def test_any_json_value_is_accepted(value: object) -> None:
-    thing = {"@type": "NewsArticle", "headline": value, "author": value, "image": value, "publisher": value}
-    meta = read(ld(json.dumps(thing).replace("<", "\\u003c")))
+    article = {"@type": "NewsArticle", "headline": value, "author": value, "image": value, "publisher": value}
+    meta = read(ld(json.dumps(article).replace("<", "\\u003c")))
     meta.article("headline")
     meta.named("author")
     meta.named("publisher", organisations=True)

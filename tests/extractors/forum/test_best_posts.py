@@ -28,8 +28,8 @@ def compact(text: str | None) -> str:
 
 
 def assert_posts(found: Sequence[Post], talk: Sequence[Floor]) -> None:
-    assert [post.author for post in found] == [said.author for said in talk]
-    assert [compact(post.text) for post in found] == [compact(said.text) for said in talk]
+    assert [post.author for post in found] == [floor.author for floor in talk]
+    assert [compact(post.text) for post in found] == [compact(floor.text) for floor in talk]
     assert all(post.published is not None and post.published.date() >= datetime(2024, 3, 5, tzinfo=UTC).date() for post in found)
 
 
@@ -81,7 +81,7 @@ def test_quotations_are_separated_from_text() -> None:
 
 def test_signatures_and_edit_notes_are_removed() -> None:
     text = "".join(post.full_text or "" for post in (*posts(threads.discuz()), *posts(threads.phpbb())))
-    assert not any(piece in text for piece in ("难忘", "最后由", "下载次数", "上传", "steam", "Last edited", "举报"))
+    assert not any(word in text for word in ("难忘", "最后由", "下载次数", "上传", "steam", "Last edited", "举报"))
 
 
 def test_datetime_attribute_is_preferred_to_relative_age() -> None:
@@ -114,24 +114,24 @@ def test_comments_below_answers_are_not_posts() -> None:
         for n in range(3)
     )
     answers = "".join(
-        f"<div class='answer' id='answer-{n}1'><div class='words'>{said.text} {said.text}</div><div class='who'><a "
-        f"href='/users/{n}'>{said.author}</a>"
-        f"<span>{said.time}</span></div><ul class='comments'>{comments.replace('before', f'before {said.author}')}</ul></div>"
-        for n, said in enumerate(ENGLISH)
+        f"<div class='answer' id='answer-{n}1'><div class='words'>{floor.text} {floor.text}</div><div class='who'><a "
+        f"href='/users/{n}'>{floor.author}</a>"
+        f"<span>{floor.time}</span></div><ul class='comments'>{comments.replace('before', f'before {floor.author}')}</ul></div>"
+        for n, floor in enumerate(ENGLISH)
     )
     found = posts(page(answers), hints=False)
-    assert [post.author for post in found] == [said.author for said in ENGLISH]
-    assert [compact(post.text) for post in found] == [compact(said.text * 2) for said in ENGLISH]
+    assert [post.author for post in found] == [floor.author for floor in ENGLISH]
+    assert [compact(post.text) for post in found] == [compact(floor.text * 2) for floor in ENGLISH]
 
 
 def test_nested_posts_hold_only_their_own_text() -> None:
     def nested(number: int) -> str:
-        said = ENGLISH[number]
+        floor = ENGLISH[number]
         inner = nested(number + 1) if number + 1 < len(ENGLISH) else ""
         return (
             f"<div class='comment' id='c{number}0'><div class='top'><a class='author' "
-            f"href='/user/{number}'>{said.author}</a><time datetime='2024-03-05T0{number + 1}:00Z'>"
-            f"{said.time}</time></div><div class='md'>{said.text}</div><div class='child'>{inner}</div></div>"
+            f"href='/user/{number}'>{floor.author}</a><time datetime='2024-03-05T0{number + 1}:00Z'>"
+            f"{floor.time}</time></div><div class='md'>{floor.text}</div><div class='child'>{inner}</div></div>"
         )
 
     found = posts(page(nested(0)))
@@ -147,7 +147,7 @@ def test_posts_inside_html_comment_are_read() -> None:
 
 
 def test_json_ld_thread_is_a_fallback() -> None:
-    thing = {
+    thread = {
         "@type": "DiscussionForumPosting",
         "author": {"@type": "Person", "name": "harbour_tom"},
         "datePublished": "2024-03-05T08:30:00Z",
@@ -156,16 +156,16 @@ def test_json_ld_thread_is_a_fallback() -> None:
             {"@type": "Comment", "author": {"name": "Early Bird"}, "dateCreated": "2024-03-05T08:41:00Z", "text": "I did.<br>Twice."}
         ],
     }
-    found = posts(page("<div id='app'></div>", f'<script type="application/ld+json">{json.dumps(thing)}</script>'))
+    found = posts(page("<div id='app'></div>", f'<script type="application/ld+json">{json.dumps(thread)}</script>'))
     assert [(post.author, post.text) for post in found] == [("harbour_tom", "Has anyone taken it?"), ("Early Bird", "I did.\nTwice.")]
     assert found[1].published == datetime(2024, 3, 5, 8, 41, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("age", ["3分钟前", "2 hours ago", "vor 3 Stunden", "il y a 2 heures", "hace 3 horas", "3 часа назад"])
 def test_relative_ages_are_dates(age: str) -> None:
-    talk = [Floor(said.author, age, said.text) for said in ENGLISH]
+    talk = [Floor(floor.author, age, floor.text) for floor in ENGLISH]
     found = posts(threads.plain_cards(talk, opening_apart=False))
-    assert [post.author for post in found] == [said.author for said in talk]
+    assert [post.author for post in found] == [floor.author for floor in talk]
     assert all(post.published is not None and timedelta(0) < NOW - post.published < timedelta(hours=4) for post in found)
 
 

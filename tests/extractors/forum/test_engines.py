@@ -14,9 +14,7 @@ PAGE = """<html><body class="topic-body"><div class="post_block" id="post_1"><di
 <div component="post/content" class="Message userContent inner">二</div><strong class="cooked">三</strong></div>
 <em id="authorposton2">4</em>
 <h4 class="poster">y</h4><script class="content"></script></body></html>"""
-SELECTORS = sorted(
-    {choice for one in engines() for part in (one.post, one.body, one.author, one.time) if part for choice in part.split(", ")}
-)
+SELECTORS = sorted({choice for e in engines() for part in (e.post, e.body, e.author, e.time) if part for choice in part.split(", ")})
 
 
 @pytest.mark.parametrize("selector", [*SELECTORS, ".postbody .postbody time", "div > .postbody", ".authi > a", "body .content"])

@@ -45,25 +45,25 @@ def page(key: str, target: str, day: int = 0, change: Any = lambda html: html) -
 def at(form: str, number: int, place: int) -> str:
     """Return the URL of a page of a board or thread, numbered as its engine does."""
     offset = {"start={}": (place - 1) * 10, "/c/board/{}?page={}": place - 1}
-    counted = next((value for ending, value in offset.items() if form.endswith(ending)), place)
-    return form.format(number, counted)
+    value_or_place = next((value for ending, value in offset.items() if form.endswith(ending)), place)
+    return form.format(number, value_or_place)
 
 
 def listing_errors(found: ForumPage, board: Board, place: int) -> list[str]:
     """Return the differences between a board's listing and its threads."""
-    listed = {one.title: one for one in found.threads}
-    wrong = [f"missing {thread.title}" for thread in board.page(0, place) if thread.title not in listed]
-    wrong += [f"none: {title}" for title in listed if title not in {thread.title for thread in board.threads}]
+    rows = {row.title: row for row in found.threads}
+    wrong = [f"missing {thread.title}" for thread in board.page(0, place) if thread.title not in rows]
+    wrong += [f"none: {title}" for title in rows if title not in {thread.title for thread in board.threads}]
     for thread in board.page(0, place):
-        one = listed.get(thread.title)
-        if one is None:
+        row = rows.get(thread.title)
+        if row is None:
             continue
-        if one.replies != len(thread.shown(0)) - 1:
-            wrong.append(f"{one.replies} replies: {thread.title}")
-        if one.last is None or abs((one.last - thread.last(0)).total_seconds()) > one.precision:
-            wrong.append(f"{one.last} last: {thread.title}")
-        if one.sticky != thread.sticky:
-            wrong.append(f"stuck {one.sticky}: {thread.title}")
+        if row.replies != len(thread.shown(0)) - 1:
+            wrong.append(f"{row.replies} replies: {thread.title}")
+        if row.last is None or abs((row.last - thread.last(0)).total_seconds()) > row.precision:
+            wrong.append(f"{row.last} last: {thread.title}")
+        if row.sticky != thread.sticky:
+            wrong.append(f"stuck {row.sticky}: {thread.title}")
     return wrong
 
 
@@ -77,9 +77,9 @@ def test_front_page_lists_boards(key: str) -> None:
 
 
 def test_front_page_with_latest_threads_is_no_board() -> None:
-    box = "".join(f'<li><a href="/thread-{number}-1-1.html">最新的帖子之 {number}</a></li>' for number in range(20))
+    items = "".join(f'<li><a href="/thread-{number}-1-1.html">最新的帖子之 {number}</a></li>' for number in range(20))
     found = kinds.classify(
-        page("discuz", "/", change=lambda html: html.replace('<div class="fl bm">', f'<ul>{box}</ul><div class="fl bm">')), NOW
+        page("discuz", "/", change=lambda html: html.replace('<div class="fl bm">', f'<ul>{items}</ul><div class="fl bm">')), NOW
     )
     assert (found.kind, len(found.boards), found.threads) == ("front", 4, ())
 
@@ -105,15 +105,15 @@ def test_members_only_page_is_a_login_wall(key: str) -> None:
 
 @pytest.mark.parametrize("key", ENGINES)
 def test_thread_pages_are_followed_to_the_end(key: str) -> None:
-    thread = next(one for one in FORUMS[key].boards[0].threads if one.pages(0) == 3)
+    thread = next(thread for thread in FORUMS[key].boards[0].threads if thread.pages(0) == 3)
     document = page(key, at(THREADS[key], thread.number, 1))
     assert kinds.classify(document, NOW).kind in ("thread", "other")
     assert not kinds.is_wall(document)
-    seen = [document.url]
-    while (following := kinds.next_of_thread(document)) is not None and len(seen) < 9:
-        seen.append(following)
+    urls = [document.url]
+    while (following := kinds.next_of_thread(document)) is not None and len(urls) < 9:
+        urls.append(following)
         document = page(key, following.removeprefix(HOST))
-    assert len(seen) == len(set(seen)) == 3
+    assert len(urls) == len(set(urls)) == 3
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ OPAQUE = (
 
 def with_opaque_urls(html: str) -> str:
     """Return the page with URLs from which no kind can be read."""
-    for form, there in OPAQUE:
-        html = re.sub(form, there, html)
+    for form, opaque in OPAQUE:
+        html = re.sub(form, opaque, html)
     return html
 
 
@@ -215,7 +215,7 @@ def test_malformed_page_is_read_in_bounded_time(html: str) -> None:
 def test_five_thousand_threads_are_listed() -> None:
     found = kinds.classify(dom.from_text(f"<table>{ROWS}</table>", f"{HOST}/forum-2-1.html"), NOW)
     assert len(found.threads) == 5_000
-    assert all(one.replies == number for number, one in enumerate(found.threads[:100]))
+    assert all(thread.replies == number for number, thread in enumerate(found.threads[:100]))
 
 
 def test_forums_are_reproducible_by_seed() -> None:

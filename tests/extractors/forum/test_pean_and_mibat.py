@@ -43,8 +43,8 @@ def test_relative_mean_deviation_of_example_3_1() -> None:
 )
 def test_tree_match_is_top_down(first: str, second: str, matched: int) -> None:
     page = mark(dom.from_text(f"<div>{first}</div><div>{second}</div>").root.find("body"))
-    one, other = (page.children[child][0] for child in page.children[0])
-    assert tree_match(page, one, other) == tree_match(page, other, one) == matched
+    left, right = (page.children[child][0] for child in page.children[0])
+    assert tree_match(page, left, right) == tree_match(page, right, left) == matched
 
 
 def test_anchor_is_the_smallest_node_with_a_time() -> None:
@@ -103,7 +103,7 @@ def test_pages_with_fewer_than_two_times_are_refused(algorithm: Callable[..., tu
 def test_posts_of_made_up_board_are_found(algorithm: Callable[..., tuple[Post, ...]]) -> None:
     found = algorithm(dom.from_text(threads.phpwind()), NOW)
     assert len(found) == len(threads.TALK)
-    assert all(said.text in (post.block_text or "") for post, said in zip(found, threads.TALK, strict=True))
+    assert all(floor.text in (post.block_text or "") for post, floor in zip(found, threads.TALK, strict=True))
     assert found[0].author is None
     assert found[0].xpath == "/html/body/div[2]"
     assert found[0].published == datetime(2024, 3, 5, 8, 30, tzinfo=timezone(timedelta(hours=8)))

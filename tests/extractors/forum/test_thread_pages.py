@@ -18,7 +18,7 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "notice_text",
     [
         "抱歉，指定的主题不存在或已被删除或正在被审核",
         "该帖子已经被作者删除",
@@ -26,8 +26,8 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
         "This thread has been removed.",
     ],
 )
-def test_deletion_notice_is_not_a_post(said: str) -> None:
-    notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", REQUESTED_URL)
+def test_deletion_notice_is_not_a_post(notice_text: str) -> None:
+    notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{notice_text}</p></div>{FOOT}", REQUESTED_URL)
     with pytest.raises(NotApplicable) as error:
         read_page(notice, poster("best"), NOW, alone=True)
     assert error.value.reason == "gone"

@@ -143,12 +143,12 @@ def test_image_linked_to_next_story_is_kept() -> None:
 
 def test_reasons_that_end_a_story() -> None:
     first, second = story_page(URL, 0), story_page(page_url(2), 1)
-    met = [first, second]
-    assert is_end(story_page(page_url(3), 2), met, asked=page_url(3)) is None
-    assert is_end(story_page(page_url(3), 1), met, asked=page_url(3)) == "repeats"
-    assert is_end(story_page("https://photo.example/2026/1122/c10999.html", 3), met, asked=page_url(3)) == "elsewhere"
+    pages = [first, second]
+    assert is_end(story_page(page_url(3), 2), pages, asked=page_url(3)) is None
+    assert is_end(story_page(page_url(3), 1), pages, asked=page_url(3)) == "repeats"
+    assert is_end(story_page("https://photo.example/2026/1122/c10999.html", 3), pages, asked=page_url(3)) == "elsewhere"
     assert (
-        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), met, asked=page_url(3))
+        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), pages, asked=page_url(3))
         == "front-page"
     )
     assert is_end(first, [], asked=URL) is None
@@ -165,8 +165,8 @@ def test_other_story_at_the_url_ends_story() -> None:
 
 
 def test_open_pages_end_at_max_pages() -> None:
-    met = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(page_url(at)) for at in range(2, MAX_PAGES + 1))]
-    assert open_pages(met, [], "{id}_{n}.html") == ()
+    pages = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(page_url(at)) for at in range(2, MAX_PAGES + 1))]
+    assert open_pages(pages, [], "{id}_{n}.html") == ()
 
 
 def test_failed_pages_count_towards_max_pages() -> None:

@@ -54,15 +54,15 @@ def test_no_guess_with_pager_or_unusual_url(page: GalleryPage) -> None:
 
 
 def test_guessed_page_must_match_title_and_day() -> None:
-    met = [first_page(P + "123.html")]
+    pages = [first_page(P + "123.html")]
     second = first_page(P + "123_2.html")
-    assert is_same_story_page(second, met)
-    assert is_same_story_page(replace(second, published=None), met)
-    assert not is_same_story_page(replace(second, title="北麓冰上帆船赛"), met)
-    assert not is_same_story_page(replace(second, published=NOON.replace(day=9)), met), "another issue of a series"
+    assert is_same_story_page(second, pages)
+    assert is_same_story_page(replace(second, published=None), pages)
+    assert not is_same_story_page(replace(second, title="北麓冰上帆船赛"), pages)
+    assert not is_same_story_page(replace(second, published=NOON.replace(day=9)), pages), "another issue of a series"
 
 
 def test_guessed_pattern_is_derived_from_pages() -> None:
-    one, two = first_page(P + "123.html"), first_page(P + "123_2.html")
-    assert guessed([two, one]) == "{id}_{n}.html"
-    assert guessed([one]) is None
+    first, second = first_page(P + "123.html"), first_page(P + "123_2.html")
+    assert guessed([second, first]) == "{id}_{n}.html"
+    assert guessed([first]) is None

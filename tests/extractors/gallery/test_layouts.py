@@ -57,8 +57,8 @@ WITHOUT_CAPTIONS = {"JSON string"}
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_images_and_captions_are_in_order(layout: str) -> None:
     found = story(page(LAYOUTS[layout]))
-    wanted = [(url, None) for url, _ in PAIRS] if layout in WITHOUT_CAPTIONS else PAIRS
-    assert captioned(found) == wanted
+    expected = [(url, None) for url, _ in PAIRS] if layout in WITHOUT_CAPTIONS else PAIRS
+    assert captioned(found) == expected
     assert found.title == TITLE
 
 

@@ -16,17 +16,17 @@ U = "https://p.example/photo/10235{}.html"
 
 def gallery_page(at: int, **more: object) -> GalleryPage:
     mark = "" if at == 1 else f"_{at}"
-    known = {"title": "龙舟下水", "images": (Image(f"https://p.example/up/7f{at}3.jpg", f"第{at}张的说明文字"),), "number": at}
-    return GalleryPage(U.format(mark), **(known | more))  # type: ignore[arg-type]
+    fields = {"title": "龙舟下水", "images": (Image(f"https://p.example/up/7f{at}3.jpg", f"第{at}张的说明文字"),), "number": at}
+    return GalleryPage(U.format(mark), **(fields | more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("numbers", [True, False])
 def test_duplicate_pages_in_any_order(numbers: bool) -> None:
     pages = [gallery_page(at, **({} if numbers else {"number": None})) for at in (1, 2, 3, 10)]
-    wanted = assemble(pages).images
+    expected = assemble(pages).images
     for mixed in permutations(pages):
-        assert assemble([*mixed, mixed[0], mixed[2]]).images == wanted
-    assert [image.url[-7:-5] for image in wanted] == ["f1", "f2", "f3", "10"]
+        assert assemble([*mixed, mixed[0], mixed[2]]).images == expected
+    assert [image.url[-7:-5] for image in expected] == ["f1", "f2", "f3", "10"]
 
 
 def test_pages_without_numbers_follow_next_links() -> None:

@@ -13,9 +13,9 @@ from newsportal.extractors.images.head import read_header
 from newsportal.extractors.images.thumbnails import MAX_SCANS, decode_image, reduced
 
 
-def saved(picture: Image.Image, format: str, **how: object) -> bytes:
+def saved(picture: Image.Image, format: str, **options: object) -> bytes:
     out = BytesIO()
-    picture.save(out, format, **how)
+    picture.save(out, format, **options)
     return out.getvalue()
 
 
@@ -52,12 +52,12 @@ def test_memory_intensive_formats_have_lower_pixel_limits(format: str, most: int
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "L", "P", "I;16", "1"])
 def test_reduction_in_bands_equals_reduction_at_once(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = noise(300, 211, "L").convert(mode)
-    wanted = "RGBA" if mode in ("RGBA", "LA") else "RGB"
-    whole = reduced(picture, wanted, (100, 70))
+    target = "RGBA" if mode in ("RGBA", "LA") else "RGB"
+    expected = reduced(picture, target, (100, 70))
     monkeypatch.setattr(thumbnails, "BAND", 1000)
-    assert reduced(picture, wanted, (100, 70)).tobytes() == whole.tobytes()
-    assert (whole.mode, whole.size) == (wanted, (100, 71))
-    assert reduced(picture, wanted, (300, 211)).size == (300, 211)
+    assert reduced(picture, target, (100, 70)).tobytes() == expected.tobytes()
+    assert (expected.mode, expected.size) == (target, (100, 71))
+    assert reduced(picture, target, (300, 211)).size == (300, 211)
 
 
 def test_transparency_is_kept_and_exif_rotation_applied() -> None:

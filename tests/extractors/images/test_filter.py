@@ -26,7 +26,7 @@ def image(width: int | None, height: int | None, url: str = "https://a.example/1
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("https://a.example/1.jpg", "http://a.example/1.jpg"),
         ("https://a.example/1.jpg?v=20260305", "https://a.example/1.jpg"),
@@ -35,8 +35,8 @@ def image(width: int | None, height: int | None, url: str = "https://a.example/1
         ("https://a.example/1.jpg!w600?x=1", "https://a.example/1.jpg!w600"),
     ],
 )
-def test_url_variants_share_one_key(one: str, other: str) -> None:
-    assert key(one) == key(other)
+def test_url_variants_share_one_key(first: str, other: str) -> None:
+    assert key(first) == key(other)
 
 
 def test_different_images_have_different_keys() -> None:
@@ -44,7 +44,7 @@ def test_different_images_have_different_keys() -> None:
         "https://a.example/1.jpg", "https://a.example/2.jpg", "https://b.example/1.jpg", "https://a.example/show?id=1",
         "https://a.example/show?id=2", "https://a.example:8080/1.jpg", "https://a.example/1.JPG", "http://[bad/1.jpg",
     ]  # fmt: skip
-    assert all(one != other for one, other in pairwise(sorted(map(key, urls))))
+    assert all(first != other for first, other in pairwise(sorted(map(key, urls))))
 
 
 def test_image_on_every_story_is_frequent() -> None:
@@ -120,27 +120,27 @@ def test_declared_size_is_weaker_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "named"),
+    ("path", "expected"),
     [
         ("/images/logo.png", True), ("/static/site_logo2.png", True), ("/ads/2026/x.jpg", True), ("/img/qrcode.jpg", True),
         ("/nopic.gif", True), ("/u/avatar_1.jpg", True), ("/img/erweima.png", True),
         ("/2026/0305/1.jpg", False), ("/news/roads/1.jpg", False), ("/gallery/bannerman.jpg", False), ("/loads/headline.jpg", False),
     ],
 )  # fmt: skip
-def test_names_count_only_for_small_images(path: str, named: bool) -> None:
+def test_names_count_only_for_small_images(path: str, expected: bool) -> None:
     url = f"https://a.example{path}"
-    assert (drop_reason(image(300, 300, url)) == "name") is named
-    assert (drop_reason(image(None, None, url)) == "name") is named
+    assert (drop_reason(image(300, 300, url)) == "name") is expected
+    assert (drop_reason(image(None, None, url)) == "name") is expected
     assert drop_reason(image(1200, 800, url)) is None
 
 
 def test_thumbnail_beside_photographs_is_dropped() -> None:
     photographs = [image(1200, 800, f"https://a.example/{number}.jpg") for number in range(5)]
     images = [*photographs, image(240, 180, "https://a.example/next.jpg")]
-    assert [one.dropped for one in mark_dropped(images, {})] == [None] * 5 + ["small"]
+    assert [image.dropped for image in mark_dropped(images, {})] == [None] * 5 + ["small"]
     old = [image(400, 300, f"https://a.example/{number}.jpg") for number in range(5)]
-    assert [one.dropped for one in mark_dropped([*old, image(240, 180, "https://a.example/next.jpg")], {})] == [None] * 6
-    assert [one.dropped for one in mark_dropped([photographs[0], images[-1]], {})] == [None, None]  # one image is too few to compare with
+    assert [image.dropped for image in mark_dropped([*old, image(240, 180, "https://a.example/next.jpg")], {})] == [None] * 6
+    assert [i.dropped for i in mark_dropped([photographs[0], images[-1]], {})] == [None, None]  # one i is too few to compare with
 
 
 def test_reasons_and_order_are_kept() -> None:
@@ -151,8 +151,8 @@ def test_reasons_and_order_are_kept() -> None:
         Image("https://a.example/2.jpg", width=60, height=60, format="png"),
     ]
     found = mark_dropped(images, {"a.example/ad.jpg": "frequent"})
-    assert [one.url for one in found] == [one.url for one in images]
-    assert [one.dropped for one in found] == [None, "gone", "frequent", "small"]
+    assert [image.url for image in found] == [image.url for image in images]
+    assert [image.dropped for image in found] == [None, "gone", "frequent", "small"]
     assert rules.left_out(found) == {"gone": 1, "frequent": 1, "small": 1}
 
 

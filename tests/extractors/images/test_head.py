@@ -23,9 +23,9 @@ def encoded_image(format: str, width: int = 301, height: int = 207, **options: A
     return out.getvalue()
 
 
-def turned(way: int) -> Image.Exif:
+def turned(orientation: int) -> Image.Exif:
     exif = Image.Exif()
-    exif[ORIENTATION] = way
+    exif[ORIENTATION] = orientation
     return exif
 
 
@@ -68,8 +68,8 @@ def test_webp_variants(options: dict[str, Any]) -> None:
 
 
 def test_exif_rotation_swaps_width_and_height() -> None:
-    for way, size in ((1, (301, 207)), (3, (301, 207)), (6, (207, 301)), (8, (207, 301))):
-        head = read_header(encoded_image("JPEG", exif=turned(way)))
+    for orientation, size in ((1, (301, 207)), (3, (301, 207)), (6, (207, 301)), (8, (207, 301))):
+        head = read_header(encoded_image("JPEG", exif=turned(orientation)))
         assert (head.width, head.height) == size
     assert read_header(encoded_image("AVIF", exif=turned(6))).width == 207
 
@@ -93,7 +93,7 @@ def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "expected"),
     [
         (b"", "empty"),
         (b"<!DOCTYPE html><html><title>404</title></html>", "markup"),
@@ -113,8 +113,8 @@ def test_size_beyond_first_bytes_is_reported_as_cut() -> None:
     ],
     ids=range(15),
 )
-def test_invalid_image_is_refused(data: bytes, why: str) -> None:
-    assert refusal_reason(data) == why
+def test_invalid_image_is_refused(data: bytes, expected: str) -> None:
+    assert refusal_reason(data) == expected
 
 
 def png_of(width: int, height: int) -> bytes:

@@ -19,17 +19,17 @@ Picture = Image.Image
 def photo(seed: int, width: int = 480, height: int = 320) -> Picture:
     """Return noise of several scales with ellipses drawn on it."""
     chance = random.Random(seed)
-    made = Image.new("L", (width, height), 128)
+    image = Image.new("L", (width, height), 128)
     for cells in (3, 6, 12, 40):
         grain = Image.new("L", (cells, cells))
         grain.putdata([chance.randrange(256) for _ in range(cells * cells)])
-        made = ImageChops.blend(made, grain.resize((width, height), Image.Resampling.BICUBIC), 0.4)
-    made = made.convert("RGB")
-    draw = ImageDraw.Draw(made)
+        image = ImageChops.blend(image, grain.resize((width, height), Image.Resampling.BICUBIC), 0.4)
+    image = image.convert("RGB")
+    draw = ImageDraw.Draw(image)
     for _ in range(chance.randint(2, 7)):
         x, y, r = chance.randrange(width), chance.randrange(height), chance.randrange(15, 120)
         draw.ellipse((x - r, y - r, x + r, y + r), fill=tuple(chance.randrange(256) for _ in range(3)))
-    return made.filter(ImageFilter.GaussianBlur(1))
+    return image.filter(ImageFilter.GaussianBlur(1))
 
 
 @cache
@@ -54,28 +54,28 @@ def cropped(picture: Picture, share: float) -> Picture:
 
 def share_within(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
     """Return the share of images whose hash changes by at most ``bits``."""
-    kept = [distance(phash(one) or "", phash(change(one)) or "") <= bits for one in photos()]
-    return sum(kept) / len(kept)
+    close = [distance(phash(image) or "", phash(change(image)) or "") <= bits for image in photos()]
+    return sum(close) / len(close)
 
 
 def test_compression_and_scaling_hardly_change_hash() -> None:
-    assert share_within(lambda one: opened(saved(one, quality=20)), 6) >= 0.98
-    assert share_within(lambda one: opened(saved(one, "WEBP", quality=50)), 6) >= 0.98
-    assert share_within(lambda one: one.resize((160, 107)), 6) >= 0.98
-    assert share_within(lambda one: one.resize((one.width, one.height * 9 // 10))) >= 0.98
+    assert share_within(lambda image: opened(saved(image, quality=20)), 6) >= 0.98
+    assert share_within(lambda image: opened(saved(image, "WEBP", quality=50)), 6) >= 0.98
+    assert share_within(lambda image: image.resize((160, 107)), 6) >= 0.98
+    assert share_within(lambda image: image.resize((image.width, image.height * 9 // 10))) >= 0.98
 
 
 def test_small_crops_hardly_change_hash() -> None:
-    assert share_within(lambda one: cropped(one, 0.02)) >= 0.98
-    assert share_within(lambda one: cropped(one, 0.05)) >= 0.9
+    assert share_within(lambda image: cropped(image, 0.02)) >= 0.98
+    assert share_within(lambda image: cropped(image, 0.05)) >= 0.9
 
 
 def test_different_images_have_distant_hashes() -> None:
-    prints = [phash(one) or "" for one in photos()]
-    apart = [distance(one, other) for place, one in enumerate(prints) for other in prints[:place]]
-    assert min(apart) > SAME
-    assert 28 < sum(apart) / len(apart) < 36
-    assert share_within(lambda one: one.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
+    prints = [phash(image) or "" for image in photos()]
+    distances = [distance(first, other) for place, first in enumerate(prints) for other in prints[:place]]
+    assert min(distances) > SAME
+    assert 28 < sum(distances) / len(distances) < 36
+    assert share_within(lambda image: image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
 
 
 def test_hash_has_sixteen_digits_and_is_deterministic() -> None:

@@ -27,10 +27,10 @@ def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
 def test_every_format_becomes_a_jpeg_thumbnail(format: str) -> None:
-    made = reencode(saved(noise(1200, 800), format), THUMB_SIDE)
-    head = read_header(made.body)
-    assert (made.type, head.format, head.width, head.height) == ("image/jpeg", "jpeg", 480, 320)
-    assert (made.width, made.height) == (480, 320)
+    thumbnail = reencode(saved(noise(1200, 800), format), THUMB_SIDE)
+    head = read_header(thumbnail.body)
+    assert (thumbnail.type, head.format, head.width, head.height) == ("image/jpeg", "jpeg", 480, 320)
+    assert (thumbnail.width, thumbnail.height) == (480, 320)
 
 
 def test_small_image_is_not_enlarged() -> None:
@@ -42,10 +42,10 @@ def test_rotation_is_applied_and_metadata_removed() -> None:
     exif[0x0112] = 6
     exif[0x010E] = "geheim"
     data = saved(noise(600, 300), "JPEG", exif=exif, comment=b"geheim", icc_profile=b"geheim" * 50)
-    made = reencode(data, THUMB_SIDE)
-    assert (made.width, made.height) == (240, 480)
-    assert b"geheim" not in made.body
-    with Image.open(BytesIO(made.body)) as image:
+    thumbnail = reencode(data, THUMB_SIDE)
+    assert (thumbnail.width, thumbnail.height) == (240, 480)
+    assert b"geheim" not in thumbnail.body
+    with Image.open(BytesIO(thumbnail.body)) as image:
         assert not image.getexif()
         assert set(image.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density", "progressive", "progression"}
 
@@ -62,9 +62,9 @@ def test_data_appended_to_image_is_removed() -> None:
 def test_transparency_is_kept() -> None:
     picture = noise(300, 200, "RGBA")
     picture.putalpha(Image.linear_gradient("L").resize((300, 200)))
-    made = reencode(saved(picture, "PNG"), THUMB_SIDE)
-    assert made.type == "image/webp"
-    with Image.open(BytesIO(made.body)) as image:
+    thumbnail = reencode(saved(picture, "PNG"), THUMB_SIDE)
+    assert thumbnail.type == "image/webp"
+    with Image.open(BytesIO(thumbnail.body)) as image:
         assert image.mode == "RGBA"
         assert image.getpixel((150, 5))[3] < 40  # type: ignore[index]
     palette = saved(Image.new("P", (300, 200), 3), "GIF", transparency=3)

@@ -41,10 +41,10 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", list(presets()))
 def test_preset_reads_its_answer(name: str) -> None:
-    given = {key: value for key, value in presets()[name].items() if key != "url"}
-    rules = BoardRules(**given)  # type: ignore[arg-type]
-    for key in given.keys() - {"format"}:
-        check(given[key], rules.format)
+    settings = {key: value for key, value in presets()[name].items() if key != "url"}
+    rules = BoardRules(**settings)  # type: ignore[arg-type]
+    for key in settings.keys() - {"format"}:
+        check(settings[key], rules.format)
     body = ANSWERS[name]
     first = read_board(page(body, "text/html" if rules.format == "html" else "application/json"), rules)[0]
     assert (first.title, first.url, first.rank, first.heat) == EXPECTED[name]
@@ -60,7 +60,7 @@ def test_rank_falls_back_to_order_and_urls_are_unique() -> None:
         {"t": "丁", "u": "/4"},
     ]
     found = read_board(page(rows), rules)
-    assert [(one.title, one.rank) for one in found] == [("甲", 7), ("乙", 2), ("丙", 3)]
+    assert [(entry.title, entry.rank) for entry in found] == [("甲", 7), ("乙", 2), ("丙", 3)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_invalid_answer_is_not_applicable(body: Any) -> None:
 )
 def test_entry_without_web_url_is_skipped(link: Any) -> None:
     rows = [{"t": "坏", "u": link}, {"t": "好", "u": "https://a.example/"}]
-    assert [one.title for one in read_board(page(rows), BoardRules("json", "[]", "t", "u"))] == ["好"]
+    assert [entry.title for entry in read_board(page(rows), BoardRules("json", "[]", "t", "u"))] == ["好"]
 
 
 @pytest.mark.parametrize(

@@ -140,10 +140,10 @@ def test_non_article_links(url: str, text: str) -> None:
 
 def test_short_text_is_an_article_among_long_ones() -> None:
     long = "".join(f'<li><a href="/c/{number}.html">某地某部门今天公布的第{number}号消息</a>' for number in range(310001, 310021))
-    alone = kinds(hub.links(dom.from_text('<a href="/c/310000.html">雪后古城</a>', SITE)))
-    together = kinds(hub.links(dom.from_text(f'<ul>{long}<li><a href="/c/310000.html">雪后古城</a></ul>', SITE)))
-    assert alone[f"{SITE}/c/310000.html"] != "article"
-    assert together[f"{SITE}/c/310000.html"] == "article"
+    single = kinds(hub.links(dom.from_text('<a href="/c/310000.html">雪后古城</a>', SITE)))
+    grouped = kinds(hub.links(dom.from_text(f'<ul>{long}<li><a href="/c/310000.html">雪后古城</a></ul>', SITE)))
+    assert single[f"{SITE}/c/310000.html"] != "article"
+    assert grouped[f"{SITE}/c/310000.html"] == "article"
 
 
 def test_links_are_unique_with_longest_text_and_fragment() -> None:

@@ -10,7 +10,7 @@ SITE = "http://news.hedong.example"
 
 
 @pytest.mark.parametrize(
-    ("own", "other", "numbers"),
+    ("path", "other", "numbers"),
     [
         ("/2026/0312/c_830115.htm", "/2026/0312/c_830115_2.htm", (None, 2)),
         ("/2026/0312/c_830115_2.htm", "/2026/0312/c_830115_3.htm", (2, 3)),
@@ -37,8 +37,8 @@ SITE = "http://news.hedong.example"
         ("/%E5%8F%A4%E9%95%87/1234", "/古镇/1234_2", (None, 2)),
     ],
 )
-def test_url_continues_another(own: str, other: str, numbers: tuple[int | None, int | None]) -> None:
-    found = step(places(SITE + own), SITE + other)
+def test_url_continues_another(path: str, other: str, numbers: tuple[int | None, int | None]) -> None:
+    found = step(places(SITE + path), SITE + other)
     assert found is not None
     assert (found.here, found.there) == numbers
     if found.there is not None:
@@ -46,7 +46,7 @@ def test_url_continues_another(own: str, other: str, numbers: tuple[int | None, 
 
 
 @pytest.mark.parametrize(
-    ("own", "other"),
+    ("path", "other"),
     [
         ("/2026/0312/830115.html", "/2026/0312/830116.html"),
         ("/2026/0312/830115.html", "/2026/0312/830115.html#page2"),
@@ -61,19 +61,19 @@ def test_url_continues_another(own: str, other: str, numbers: tuple[int | None, 
         ("/index.html", "/index_2.html"),
     ],
 )
-def test_urls_of_other_articles_and_lists_do_not_continue(own: str, other: str) -> None:
-    assert step(places(SITE + own), SITE + other) is None
+def test_urls_of_other_articles_and_lists_do_not_continue(path: str, other: str) -> None:
+    assert step(places(SITE + path), SITE + other) is None
 
 
 def test_mobile_hosts_are_equivalent() -> None:
-    own = places("https://www.hedong.example/a/830115.html")
-    assert step(own, "http://m.hedong.example/a/830115_2.html") is not None
-    assert step(own, "http://bbs.hedong.example/a/830115_2.html") is None
+    desktop = places("https://www.hedong.example/a/830115.html")
+    assert step(desktop, "http://m.hedong.example/a/830115_2.html") is not None
+    assert step(desktop, "http://bbs.hedong.example/a/830115_2.html") is None
     other_form = "https://wap.hedong.example/Content-830115_2.html"
-    assert step(own, other_form) is None
-    assert sister_step(own, other_form) is not None
-    assert sister_step(own, "https://wap.hexi.example/Content-830115_2.html") is None
-    assert sister_step(own, "https://wap.hedong.example/Content-830116_2.html") is None
+    assert step(desktop, other_form) is None
+    assert sister_step(desktop, other_form) is not None
+    assert sister_step(desktop, "https://wap.hexi.example/Content-830115_2.html") is None
+    assert sister_step(desktop, "https://wap.hedong.example/Content-830116_2.html") is None
 
 
 def test_invalid_url_has_no_readings() -> None:

@@ -96,7 +96,7 @@ def test_other_links_are_not_a_pager(html: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "html"),
+    ("path", "html"),
     [
         ("/news_12.html", '<a href="/news_13.html">›</a><a href="/news_11.html">‹</a>'),
         ("/diary-2/", '<a rel="next" href="/diary-3/">Diary, part 3</a>'),
@@ -107,8 +107,8 @@ def test_other_links_are_not_a_pager(html: str) -> None:
         ("/", '<a href="/page/2/">2</a> <a href="/page/2/">下一页</a>'),
     ],
 )
-def test_numbered_article_urls_are_not_pages(own: str, html: str) -> None:
-    assert pager(html, SITE + own).next is None
+def test_numbered_article_urls_are_not_pages(path: str, html: str) -> None:
+    assert pager(html, SITE + path).next is None
 
 
 @pytest.mark.parametrize("following", ["/open-thread/2/", "/open-thread/page/2/", "/open-thread/seite-2", "/open-thread?page=2"])
@@ -209,5 +209,5 @@ PAGES_WITH_NEXT = [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5), ("fu
 def test_next_pages_of_real_articles(data: Path, folder: str, several: int) -> None:
     pages = (page for page in saved_pages(data / "extraction" / folder) if page.error is None)
     found = [find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next for page in pages]
-    named = [url for url in found if url]
-    assert len(named) == several, f"check these pages by hand: {named}"
+    urls = [url for url in found if url]
+    assert len(urls) == several, f"check these pages by hand: {urls}"

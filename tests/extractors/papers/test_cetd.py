@@ -45,15 +45,15 @@ def test_composite_density_with_links() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counted", "expected"),
+    ("counts", "expected"),
     [
         ((0, 0, 3, 3), 0),  # no text
         ((10, 0, 1, 0), 0),  # all of it linked, one tag: the logarithm of 1
         ((10, 10, 0, 0), 10 * log(10) / log(log(1 + 0.5 * 10 + e))),  # a paragraph: every zero is 1
     ],
 )
-def test_zeros_count_as_ones(counted: tuple[int, int, int, int], expected: float) -> None:
-    assert cetd.composite_density(*counted, 0.5) == pytest.approx(expected)
+def test_zeros_count_as_ones(counts: tuple[int, int, int, int], expected: float) -> None:
+    assert cetd.composite_density(*counts, 0.5) == pytest.approx(expected)
 
 
 def test_composite_density_without_links() -> None:

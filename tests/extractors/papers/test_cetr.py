@@ -65,13 +65,13 @@ def test_lines_near_the_origin_are_noise() -> None:
 
 def test_centres_of_long_page_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     ratios = ([0.0] * 50 + [50.0] * 10) * 20
-    whole = cetr.content_lines(ratios)
-    seen: list[int] = []
+    expected = cetr.content_lines(ratios)
+    lengths: list[int] = []
     monkeypatch.setattr(cetr, "MAX_POINTS", 300)
     centres = cetr.cluster_centres
-    monkeypatch.setattr(cetr, "cluster_centres", lambda points, clusters: seen.append(len(points)) or centres(points, clusters))
-    assert cetr.content_lines(ratios) == whole
-    assert seen[0] <= 300
+    monkeypatch.setattr(cetr, "cluster_centres", lambda points, clusters: lengths.append(len(points)) or centres(points, clusters))
+    assert cetr.content_lines(ratios) == expected
+    assert lengths[0] <= 300
 
 
 def test_article_is_the_text_of_content_lines() -> None:

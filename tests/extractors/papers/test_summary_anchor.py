@@ -180,7 +180,7 @@ FLOORS = [("zh-news", 0.965), ("daniel-zh", 0.82), ("scrapinghub", 0.865)]
 def test_scores_reach_their_floors(data: Path, folder: str, floor: float) -> None:
     """The first 60 characters of the gold text replace the summary of a result page."""
     run = extractor("summary_anchor")
-    common = extracted = wanted = 0
+    common = extracted = gold_chars = 0
     for saved in saved_pages(data / "extraction" / folder):
         assert saved.path is not None
         gold = json.loads(saved.path.with_name(f"{saved.id}.json").read_text("utf-8"))["text"]
@@ -190,5 +190,5 @@ def test_scores_reach_their_floors(data: Path, folder: str, floor: float) -> Non
         except NotApplicable:
             text = ""
         first, second = "".join(gold.split()), "".join(text.split())
-        common, extracted, wanted = common + LCSseq.similarity(first, second), extracted + len(second), wanted + len(first)
-    assert 2 * common / (extracted + wanted) >= floor
+        common, extracted, gold_chars = common + LCSseq.similarity(first, second), extracted + len(second), gold_chars + len(first)
+    assert 2 * common / (extracted + gold_chars) >= floor

@@ -43,9 +43,9 @@ def test_file_is_compact_json(library: Library) -> None:
 
 
 def test_waiting_pages_are_dropped_before_templates(library: Library) -> None:
-    whole = size(write_library(library))
+    full = size(write_library(library))
     steps = []
-    for most in range(whole + 12, 60, -3):
+    for most in range(full + 12, 60, -3):
         text = write_library(library, most)
         assert size(text) <= most
         if not steps or steps[-1] != contents(text):

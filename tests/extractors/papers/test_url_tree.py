@@ -201,7 +201,7 @@ def library_dict() -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("where", "value"),
+    ("path", "value"),
     [
         (("version",), 2),
         (("format",), "other"),
@@ -222,12 +222,12 @@ def library_dict() -> dict[str, object]:
         (("sites", 0, "waiting", 0, "leaf"), None),
     ],
 )
-def test_corrupt_library_is_refused(where: tuple[str | int, ...], value: object) -> None:
+def test_corrupt_library_is_refused(path: tuple[str | int, ...], value: object) -> None:
     broken: object = library_dict()
     inner: object = broken
-    for key in where[:-1]:
+    for key in path[:-1]:
         inner = inner[key]  # type: ignore[index]
-    inner[where[-1]] = value  # type: ignore[index]
+    inner[path[-1]] = value  # type: ignore[index]
     with pytest.raises(LibraryError):
         read_library(json.dumps(broken))
 
@@ -254,11 +254,11 @@ def test_any_library_round_trips(pages: list[tuple[list[str], str, str]]) -> Non
     run = UrlTree()
     for segments, leaf, layout in pages:
         learn(run, "/" + "/".join([*segments, leaf + layout]), layout=layout)
-    seen = set()
+    keys = set()
     for site, directory, template in run.library:
         key = (site, directory[:-1] if directory else None, template.structure, template.content[0])
-        assert key not in seen
-        seen.add(key)
+        assert key not in keys
+        keys.add(key)
     assert write_library(read_library(run.dump())) == run.dump()
 
 
@@ -279,7 +279,7 @@ def test_scores_reach_their_floors(data: Path) -> None:
         except NotApplicable:
             continue
         answered += 1
-        wanted = "".join(gold.split())
-        common, sizes = common + LCSseq.similarity(wanted, text), sizes + len(wanted) + len(text)
+        gold_text = "".join(gold.split())
+        common, sizes = common + LCSseq.similarity(gold_text, text), sizes + len(gold_text) + len(text)
     assert answered >= 10
     assert 2 * common / sizes >= 0.98

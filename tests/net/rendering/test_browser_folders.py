@@ -18,9 +18,9 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
     """Create folders with these names and make them the only candidates."""
 
     def make(*names: str) -> list[Path]:
-        made = [tmp_path / name for name in names]
-        monkeypatch.setattr(chromium, "folder_candidates", lambda: iter(made))
-        return made
+        folders = [tmp_path / name for name in names]
+        monkeypatch.setattr(chromium, "folder_candidates", lambda: iter(folders))
+        return folders
 
     return make
 

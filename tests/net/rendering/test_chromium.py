@@ -33,12 +33,12 @@ def _program(folder: Path, name: str) -> str:
 
 def test_browser_from_environment_then_file_then_system(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_chromium() is None
-    chrome, chromium, own = (_program(programs, name) for name in ("google-chrome", "chromium", "own"))
+    chrome, chromium, configured = (_program(programs, name) for name in ("google-chrome", "chromium", "own"))
     assert find_chromium() == chromium
-    assert find_chromium(own) == own
+    assert find_chromium(configured) == configured
     assert find_chromium("google-chrome") == chrome
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", chrome)
-    assert find_chromium(own) == chrome
+    assert find_chromium(configured) == chrome
 
 
 def test_named_browser_that_is_missing_is_not_replaced(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,38 +97,38 @@ def test_declared_encoding_is_the_detected_one(body: bytes, content_type: str | 
 
 
 def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
-    seen = []
+    requests = []
 
     async def ask(request: PageRequest) -> Answer:
-        seen.append(request)
+        requests.append(request)
         name = request.url.rpartition("/")[2]
         if name in moved:
             return Answer(moved[name][0], {"location": moved[name][1]})
         return Answer(200, body=b"end")
 
-    return ask, seen
+    return ask, requests
 
 
 def test_redirects_are_followed_for_the_browser() -> None:
-    ask, seen = _server(a=(302, "b"), b=(307, "https://other.example/c"))
+    ask, requests = _server(a=(302, "b"), b=(307, "https://other.example/c"))
     request = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
     assert asyncio.run(followed(ask, request)).body == b"end"
-    assert [one.url for one in seen] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
-    assert [(one.method, one.body) for one in seen] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
-    assert [dict(one.headers) for one in seen][1:] == [{"cookie": "s", "referer": "r"}, {"referer": "r"}]
+    assert [request.url for request in requests] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
+    assert [(request.method, request.body) for request in requests] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
+    assert [dict(request.headers) for request in requests][1:] == [{"cookie": "s", "referer": "r"}, {"referer": "r"}]
 
 
 def test_method_is_kept_on_308() -> None:
-    ask, seen = _server(a=(308, "/b"))
+    ask, requests = _server(a=(308, "/b"))
     asyncio.run(followed(ask, PageRequest("https://one.example/a", "POST", {}, b"body")))
-    assert [(one.method, one.body) for one in seen] == [("POST", b"body")] * 2
+    assert [(request.method, request.body) for request in requests] == [("POST", b"body")] * 2
 
 
 def test_redirect_loops_end() -> None:
-    ask, seen = _server(a=(302, "a"))
+    ask, requests = _server(a=(302, "a"))
     with pytest.raises(FetchFailed, match="redirects"):
         asyncio.run(followed(ask, PageRequest("https://one.example/a")))
-    assert len(seen) == 6
+    assert len(requests) == 6
 
 
 def test_same_page_ignores_the_fragment() -> None:

@@ -72,9 +72,9 @@ def portal(folder: Path) -> Path:
 def partial_portal(folder: Path, *kinds: str) -> Path:
     """Create a portal with the first :data:`PART` sources of these kinds."""
     file = portal(folder) / "sources.yaml"
-    known = yaml.safe_load(file.read_text(encoding="utf-8"))
-    known |= {kind: known[kind][:PART] if kind in kinds else [] for kind in ("feeds", "regions")}
-    file.write_text(yaml.safe_dump(known, allow_unicode=True), encoding="utf-8")
+    settings = yaml.safe_load(file.read_text(encoding="utf-8"))
+    settings |= {kind: settings[kind][:PART] if kind in kinds else [] for kind in ("feeds", "regions")}
+    file.write_text(yaml.safe_dump(settings, allow_unicode=True), encoding="utf-8")
     return folder
 
 
@@ -231,8 +231,8 @@ def test_repeatedly_killed_crawl_equals_an_uninterrupted_one(
     for found in (have, full):
         assert {name: trimmed(found[name], printed) for name in found} == {name: trimmed(separate[name], printed) for name in found}
     site_lines = {(name.identity, line) for name in have for line in have[name] if line in printed}
-    kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in full for line in full[name] if line in printed})
-    assert all(number <= FIRST_PAGES for number in kept.values()), kept.most_common(5)
+    differing = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in full for line in full[name] if line in printed})
+    assert all(number <= FIRST_PAGES for number in differing.values()), differing.most_common(5)
 
 
 def trimmed(texts: list[Line], printed: frozenset[Line]) -> list[Line]:

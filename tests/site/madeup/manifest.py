@@ -110,4 +110,4 @@ def _traps(world: World) -> list[dict[str, Any]]:
     found += [("calendar", traps.MAZE, month, "bounded", "a calendar without end")]
     found += [("deep", traps.MAZE, "/deep/a/b/", "bounded", "relative links that nest without end")]
     found += [("comments", "haitang", comments_path(copy), "skip", "comments on an article") for copy in world.of("haitang")]
-    return [{"name": name, "url": world.url(site, path), "expect": expect, "why": why} for name, site, path, expect, why in found]
+    return [{"name": name, "url": world.url(site, path), "expect": expect, "why": reason} for name, site, path, expect, reason in found]

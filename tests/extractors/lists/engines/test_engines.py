@@ -82,9 +82,9 @@ def test_query_uses_the_engines_encoding() -> None:
 
 
 def test_relative_links_are_resolved_with_page_url() -> None:
-    known = read(engines.load("sogou_web"), page("sogou_web-2022", "https://www.sogou.com/web?query=x"), NOW).results[0]
+    result = read(engines.load("sogou_web"), page("sogou_web-2022", "https://www.sogou.com/web?query=x"), NOW).results[0]
     unknown = read(engines.load("sogou_web"), page("sogou_web-2022"), NOW).results[0]
-    assert known.link == f"https://www.sogou.com{unknown.link}"
+    assert result.link == f"https://www.sogou.com{unknown.link}"
     assert unknown.link.startswith("/link?url=")
 
 

@@ -48,10 +48,10 @@ def load(data: Path, name: str) -> tuple[Document, dict[str, Any]]:
 
 def count_right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int, int]:
     """Return the number of gold results found with their title, and of all. Among results with the same link the last one counts."""
-    wanted = {link(row["link"]): without_spaces(row["title"]) for row in gold["results"]}
-    given = {link(url): without_spaces(title) for title, url in rows}
-    hits = sum(url in given and LCSseq.normalized_similarity(title, given[url]) >= 0.9 for url, title in wanted.items())
-    return hits, len(wanted)
+    expected = {link(row["link"]): without_spaces(row["title"]) for row in gold["results"]}
+    found = {link(url): without_spaces(title) for title, url in rows}
+    hits = sum(url in found and LCSseq.normalized_similarity(title, found[url]) >= 0.9 for url, title in expected.items())
+    return hits, len(expected)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -75,8 +75,8 @@ def test_blocking_url_after_redirect_is_enough(url: str, reason: str) -> None:
 
 def test_results_about_captchas_are_kept() -> None:
     rows = "".join(row(number, "请输入验证码：百度安全验证为何总是弹出（{}）unusual traffic") for number in range(6))
-    known = rows.replace('<section class="k7">', '<div class="c-container">').replace("</section>", "</div>").replace("h4>", "h3>")
-    assert len(read(engines.load("baidu_web"), from_text(f'<div id="content_left">{known}</div>'), NOW).results) == 6
+    baidu_rows = rows.replace('<section class="k7">', '<div class="c-container">').replace("</section>", "</div>").replace("h4>", "h3>")
+    assert len(read(engines.load("baidu_web"), from_text(f'<div id="content_left">{baidu_rows}</div>'), NOW).results) == 6
     assert len(read(engines.load("baidu_web"), from_text(f"<body>{rows}</body>"), NOW).results) == 6
 
 
@@ -97,12 +97,12 @@ def test_partial_wrapper_is_completed_in_page_order() -> None:
     assert (page.by, page.changed) == ("generic", True)
 
 
-def page_with_other_list(known: int) -> str:
-    """Return a page with ``known`` results in Baidu's layout and a list of nine in an unknown layout."""
+def page_with_other_list(other_rows: int) -> str:
+    """Return a page with ``other_rows`` results in Baidu's layout and a list of nine in an unknown layout."""
     few = "".join(
         f'<div class="c-container"><h3><a href="https://r{number}.example/">结果第{number}条的标题</a></h3>'
         f'<div class="c-abstract">{SUMMARY}</div></div>'
-        for number in range(known)
+        for number in range(other_rows)
     )
     return f'<div id="content_left">{few}</div>{unknown_layout(9)}'
 
@@ -187,7 +187,7 @@ def test_malformed_feed_entry_does_not_lose_others() -> None:
     entry = "<item><title>{}</title><link>https://n.example/{}</link></item>"
     feed = f"<rss version='2.0'><channel><title>x</title>{entry.format('甲&#x110000;', 1)}{entry.format('乙', 2)}</channel>"  # never closed
     page = read(engines.load("bing_news"), from_text(feed), NOW)
-    assert "https://n.example/2" in [one.link for one in page.results]
+    assert "https://n.example/2" in [result.link for result in page.results]
 
 
 def test_target_comes_from_page_or_link() -> None:

@@ -15,8 +15,8 @@ HTML = (
 BLOCK = parse_html(HTML).find(".//div")
 
 
-def texts(rule: selector.Rule, piece: selector.Piece = BLOCK) -> list[str | None]:
-    return [selector.text(found) for found in selector.select(piece, rule)]
+def texts(rule: selector.Rule, node: selector.Piece = BLOCK) -> list[str | None]:
+    return [selector.text(found) for found in selector.select(node, rule)]
 
 
 @pytest.mark.parametrize(

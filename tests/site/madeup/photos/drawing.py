@@ -74,12 +74,12 @@ def _drawn(motif: str, width: int, height: int) -> Image.Image:
     for _ in range(SHAPES):
         across, down = chance.randrange(width), chance.randrange(height)
         reach = chance.randrange(width // 24, width // 5)
-        box = (across - reach, down - chance.randrange(reach // 2, reach + 1), across + reach, down + reach)
+        bounds = (across - reach, down - chance.randrange(reach // 2, reach + 1), across + reach, down + reach)
         colour = _near(chance, chance.choice(palette))
         if chance.random() < 0.5:
-            pen.ellipse(box, fill=colour)
+            pen.ellipse(bounds, fill=colour)
         else:
-            pen.rectangle(box, fill=colour, outline=(0, 0, 0))
+            pen.rectangle(bounds, fill=colour, outline=(0, 0, 0))
     return picture
 
 

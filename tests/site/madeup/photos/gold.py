@@ -37,10 +37,10 @@ class GoldStory:
 
     def shown(self, visit: int) -> tuple[Picture, ...]:
         """Return the pictures of the pages that are available up to this visit."""
-        away = {self.lost, self.late if visit == 0 else None}
+        unavailable = {self.lost, self.late if visit == 0 else None}
         if self.counted and visit == 0 and self.late is not None:
-            away |= set(range(self.late, len(self.pages) + 1))
-        return tuple(picture for page, part in enumerate(self.pictures, start=1) if page not in away for picture in part)
+            unavailable |= set(range(self.late, len(self.pages) + 1))
+        return tuple(picture for page, part in enumerate(self.pictures, start=1) if page not in unavailable for picture in part)
 
 
 def gold(world: World, keys: Collection[str]) -> list[GoldStory]:
