@@ -67,9 +67,9 @@ def write(store: Store, kind: str, number: int, source: str, marks: tuple[TopicM
 
 
 def fill(store: Store, number: int, start: int = 0) -> None:
-    for at in range(start, start + number):
-        write(store, "体育", at, "feed:球")
-        write(store, "财经", at, "feed:钱")
+    for n in range(start, start + number):
+        write(store, "体育", n, "feed:球")
+        write(store, "财经", n, "feed:钱")
 
 
 def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Done]:
@@ -98,8 +98,8 @@ def test_categories_are_trained_when_enough_articles_are_new(store: Store, sourc
 
 def test_automatically_classified_articles_are_not_trained_on(store: Store, sources: Path) -> None:
     fill(store, 45)
-    for at in range(45):
-        write(store, "码头", at, "feed:选")
+    for n in range(45):
+        write(store, "码头", n, "feed:选")
     trained(store, sources)
     assert {row.label for row in store.corpora.count(CATEGORIES)} == {"体育", "财经"}
     assert sum(row.documents for row in store.corpora.count(CATEGORIES)) == 90
@@ -108,10 +108,10 @@ def test_automatically_classified_articles_are_not_trained_on(store: Store, sour
 @pytest.mark.slow
 def test_topic_model_is_trained_on_its_articles(store: Store, sources: Path) -> None:
     fill(store, 160)
-    for at in range(110):
-        write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
-    for at in range(110, 120):
-        write(store, "体育", 1000 + at, "feed:选", (TopicMark("码头", "model 1", 0.99),))
+    for n in range(110):
+        write(store, "码头", n, "feed:选", (TopicMark("码头", "keywords"),))
+    for n in range(110, 120):
+        write(store, "体育", 1000 + n, "feed:选", (TopicMark("码头", "model 1", 0.99),))
     result = trained(store, sources)[corpus_of("码头")]
     assert (result.version, result.active) == (1, True)
     assert {row.label: row.documents for row in store.corpora.count(corpus_of("码头"))} == {IN: 110, OUT: 320}
@@ -119,8 +119,8 @@ def test_topic_model_is_trained_on_its_articles(store: Store, sources: Path) -> 
 
 def test_topic_with_too_few_articles_is_not_trained(store: Store, sources: Path) -> None:
     fill(store, 60)
-    for at in range(20):
-        write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
+    for n in range(20):
+        write(store, "码头", n, "feed:选", (TopicMark("码头", "keywords"),))
     result = trained(store, sources)[corpus_of("码头")]
     assert (result.version, str(result.why)) == (None, "it needs 100 articles")
     assert store.corpora.find(corpus_of("码头")) is None

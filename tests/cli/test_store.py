@@ -81,12 +81,12 @@ def test_check_finds_faults(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "shown"),
+    ("uri", "expected"),
     [
         ("sqlite:///data/n.db", "sqlite:///data/n.db"),
         ("postgresql://u:geheim@h:5/db", "postgresql://u:***@h:5/db"),
         ("mysql://h/db", "mysql://h/db"),
     ],
 )
-def test_passwords_are_masked(uri: str, shown: str) -> None:
-    assert masked(uri) == shown
+def test_passwords_are_masked(uri: str, expected: str) -> None:
+    assert masked(uri) == expected

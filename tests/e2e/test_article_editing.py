@@ -50,17 +50,17 @@ def test_correction_is_compared_saved_and_undone(edit: Any, site: Any, options: 
 
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
 def test_fold_and_undo(edit: Any, site: Any, options: dict[str, Any]) -> None:
-    one, other = [story for story in site.store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
-    page = edit(**options).go(f"/story/{one.id}/{one.head.id}")
+    first, second = [story for story in site.store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
+    page = edit(**options).go(f"/story/{first.id}/{first.head.id}")
     page.get_by_role("link", name="并入另一条报道").click()
-    page.get_by_label("报道中的关键词").fill(other.head.title)
+    page.get_by_label("报道中的关键词").fill(second.head.title)
     page.locator(".desk-filter button").click()
-    page.locator(f"[data-candidate='{other.id}'] button").click()
+    page.locator(f"[data-candidate='{second.id}'] button").click()
     page.locator("#versions").wait_for()
-    assert site.store.article(one.head.id).story_id == other.id
+    assert site.store.article(first.head.id).story_id == second.id
     page.get_by_role("button", name="撤销").click()
     page.get_by_role("status").wait_for()
-    assert site.store.article(one.head.id).story_id == one.id
+    assert site.store.article(first.head.id).story_id == first.id
 
 
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])

@@ -93,15 +93,15 @@ def test_articles_are_hidden_classified_folded_and_listed(client: httpx.Client, 
     assert len(page["items"]) == 2
     further = client.get("editing/articles", params={"limit": 2, "cursor": page["next"]}).json()["items"]
     assert not {item["id"] for item in further} & {item["id"] for item in page["items"]}
-    one, other = [story for story in own_store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
-    moved = client.post(f"articles/{one.head.id}/fold", json={"story": other.id}).json()
-    assert moved == {"article": one.head.id, "story": other.id, "came_from": one.id, "back": None}
-    (candidate,) = client.get(f"articles/{id}/candidates", params={"q": other.id}).json()
-    assert (candidate["story"], candidate["versions"], 0 <= candidate["shared"] < 1) == (other.id, 2, True)
+    first, second = [story for story in own_store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
+    moved = client.post(f"articles/{first.head.id}/fold", json={"story": second.id}).json()
+    assert moved == {"article": first.head.id, "story": second.id, "came_from": first.id, "back": None}
+    (candidate,) = client.get(f"articles/{id}/candidates", params={"q": second.id}).json()
+    assert (candidate["story"], candidate["versions"], 0 <= candidate["shared"] < 1) == (second.id, 2, True)
     assert client.get("articles/none/candidates").status_code == 404
-    assert client.post(f"articles/{one.head.id}/fold", json={"story": other.id}).json()["error"]["code"] == "not-folded"
-    assert client.post(f"articles/{one.head.id}/unfold", json={}).json()["story"] == one.id
-    assert client.post(f"articles/{one.head.id}/unfold", json={}).status_code == 409
+    assert client.post(f"articles/{first.head.id}/fold", json={"story": second.id}).json()["error"]["code"] == "not-folded"
+    assert client.post(f"articles/{first.head.id}/unfold", json={}).json()["story"] == first.id
+    assert client.post(f"articles/{first.head.id}/unfold", json={}).status_code == 409
 
 
 def test_article_is_published_and_withdrawn(client: httpx.Client, id: str) -> None:

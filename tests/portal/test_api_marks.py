@@ -22,16 +22,16 @@ def reader(serve, fresh: Store, newsroom: ModuleType) -> httpx.Client:
 
 
 def test_marks_are_set_and_returned(reader: httpx.Client) -> None:
-    one, two, *_ = reader.ids  # type: ignore[attr-defined]
-    assert reader.put(f"{API}/marks/{one}", json={"starred": True}).json() == {
-        "story_id": one,
+    first, second, *_ = reader.ids  # type: ignore[attr-defined]
+    assert reader.put(f"{API}/marks/{first}", json={"starred": True}).json() == {
+        "story_id": first,
         "title": "第1号",
         "read": False,
         "starred": True,
     }
-    assert reader.put(f"{API}/marks/{one}", json={"read": True}).json()["starred"]
-    data = reader.get(f"{API}/marks", params={"story": [one, two, "none"]}).json()
-    assert [(mark["story_id"], mark["read"], mark["starred"]) for mark in data] == [(one, True, True), (two, False, False)]
+    assert reader.put(f"{API}/marks/{first}", json={"read": True}).json()["starred"]
+    data = reader.get(f"{API}/marks", params={"story": [first, second, "none"]}).json()
+    assert [(mark["story_id"], mark["read"], mark["starred"]) for mark in data] == [(first, True, True), (second, False, False)]
     assert reader.put(f"{API}/marks/none", json={"read": True}).status_code == 404
 
 

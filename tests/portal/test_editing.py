@@ -325,9 +325,9 @@ def test_article_filters(client: httpx.Client, show: str) -> None:
 
 
 def test_headlines_of_versions_are_compared(client: httpx.Client, own_store: Store, newsroom: ModuleType) -> None:
-    one, other = (newsroom.article(title, newsroom.BRIDGE + tail, site=site) for title, tail, site in (
+    earlier, later = (newsroom.article(title, newsroom.BRIDGE + tail, site=site) for title, tail, site in (
         ("河湾大桥今日通车", "甲" * 50, "甲报"), ("河湾大桥建成通车", "甲" * 50, "乙报")))  # fmt: skip
-    first, second = newsroom.write(own_store, one, other, fold_key="bridge-of-today")
+    first, second = newsroom.write(own_store, earlier, later, fold_key="bridge-of-today")
     page = tree(client.get(version_url(own_store, first)))
     compared = page.xpath("//details[contains(@class, 'headlines')]//dd")
     assert second
@@ -336,13 +336,13 @@ def test_headlines_of_versions_are_compared(client: httpx.Client, own_store: Sto
 
 def test_hidden_story_disappears_from_similar_stories(serve: Any, own_store: Store, tmp_path: Path, newsroom: ModuleType) -> None:
     texts = [f"青河大桥的第{number}根桥墩今天浇筑完成，工人们冒雨施工。" * 4 for number in (1, 2)]
-    one, other = newsroom.write(own_store, *(newsroom.article(f"青河大桥桥墩浇筑完成{text[6]}", text, site=text[:7]) for text in texts))
+    bridge, other = newsroom.write(own_store, *(newsroom.article(f"青河大桥桥墩浇筑完成{text[6]}", text, site=text[:7]) for text in texts))
     with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
         index.follow(own_store)
         client = serve(own_store, index)
-        if own_store.article(one).story_id == own_store.article(other).story_id:  # type: ignore[union-attr]
+        if own_store.article(bridge).story_id == own_store.article(other).story_id:  # type: ignore[union-attr]
             own_store.unfold(other, now=newsroom.NOW)
-        read = f"/story/{own_store.article(one).story_id}"  # type: ignore[union-attr]
+        read = f"/story/{own_store.article(bridge).story_id}"  # type: ignore[union-attr]
 
         def similar() -> list[str]:
             sections = tree(client.get(read)).xpath("//section[@aria-labelledby='similar-name']")
@@ -389,7 +389,7 @@ def test_fold_page_suggests_nearest_stories(serve: Any, own_store: Store, newsro
     text = "滨海新线的首班列车今晨从东站出发，车厢里坐满了赶早的市民，沿线各站都有人拍照。"
     passengers = "".join(f"第{number}节车厢里，{name}第一次坐上这趟车，说要去看海。" for number, name in enumerate("赵钱孙李周吴郑王"))
     stations = "".join(f"{name}站长介绍，第{number}个车站的月台昨夜才铺好最后一块砖。" for number, name in enumerate("冯陈褚卫蒋沈韩杨"))
-    one, other = newsroom.write(
+    train, station = newsroom.write(
         own_store,
         newsroom.article("滨海新线首班列车今晨发车", text + passengers),
         newsroom.article("滨海新线的站长们", stations + text, ago=30),
@@ -397,8 +397,8 @@ def test_fold_page_suggests_nearest_stories(serve: Any, own_store: Store, newsro
     with closing(open_index(f"sqlite:///{tmp_path / 'near.db'}")) as index:
         index.follow(own_store)
         for client in (serve(own_store, index, role="editor"), serve(own_store, role="editor")):
-            page = tree(client.get(f"{version_url(own_store, one)}/fold"))
-            assert page.xpath("//ol[@class='candidates']/li/@data-candidate")[:1] == [other], page.xpath("string(//ol)")
+            page = tree(client.get(f"{version_url(own_store, train)}/fold"))
+            assert page.xpath("//ol[@class='candidates']/li/@data-candidate")[:1] == [station], page.xpath("string(//ol)")
             assert "最相近的报道" in page.text_content()
             assert "没有找到其他报道" not in page.text_content()
 

@@ -219,8 +219,8 @@ def test_undo_is_refused_when_searches_are_full(reader: httpx.Client, monkeypatc
 
 
 def test_saved_searches_are_private(serve, store: Store) -> None:
-    one, two = serve(store, role="reader"), serve(store, role="reader")
-    two.cookies.clear()
-    one.post("/searches", data={"asked": "q=峡谷", "name": "我的"})
-    assert "我的" in page_of(one, "/searches").text_content()
-    assert two.get("/searches").status_code == 303
+    first, second = serve(store, role="reader"), serve(store, role="reader")
+    second.cookies.clear()
+    first.post("/searches", data={"asked": "q=峡谷", "name": "我的"})
+    assert "我的" in page_of(first, "/searches").text_content()
+    assert second.get("/searches").status_code == 303

@@ -31,12 +31,12 @@ def fill_with_albums(store: Store, albums: ModuleType) -> Store:
 class CallCounter:
     """Wrapper of a store or its photo stories that counts method calls."""
 
-    def __init__(self, held: object, calls: Counter[str]) -> None:
-        self._held, self._calls = held, calls
+    def __init__(self, wrapped: object, calls: Counter[str]) -> None:
+        self._wrapped, self._calls = wrapped, calls
 
     def __getattr__(self, name: str) -> Any:
         self._calls[name] += 1
-        found = getattr(self._held, name)
+        found = getattr(self._wrapped, name)
         return CallCounter(found, self._calls) if name == "galleries" else found
 
 
@@ -55,7 +55,13 @@ def test_photo_stories_are_found_in_template_arguments(picture_store: Store) -> 
     from newsportal.portal.context import photo_stories
     from newsportal.portal.reading.for_you import Suggestion
 
-    one, two, three, *_ = picture_store.stories(StoryFilter()).stories
-    plain = Story(three.id, SimpleNamespace(source="feed:甲", id="x"), 1, 1, three.first_seen, three.last_seen)  # type: ignore[arg-type]
-    arguments = {"lead": one, "boards": {"旅游": (1, (two,))}, "days": ((None, [plain]),), "suggested": [Suggestion(three, "新")], "n": 3}
-    assert sorted(photo_stories(arguments)) == sorted(story.head.id for story in (one, two, three))
+    first, second, third, *_ = picture_store.stories(StoryFilter()).stories
+    plain = Story(third.id, SimpleNamespace(source="feed:甲", id="x"), 1, 1, third.first_seen, third.last_seen)  # type: ignore[arg-type]
+    arguments = {
+        "lead": first,
+        "boards": {"旅游": (1, (second,))},
+        "days": ((None, [plain]),),
+        "suggested": [Suggestion(third, "新")],
+        "n": 3,
+    }
+    assert sorted(photo_stories(arguments)) == sorted(story.head.id for story in (first, second, third))

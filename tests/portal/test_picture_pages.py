@@ -269,12 +269,12 @@ def test_least_recently_used_files_are_removed_first(tmp_path: Path) -> None:
 
 
 def test_two_processes_respect_the_size_limit(tmp_path: Path) -> None:
-    one, other = PictureCache(tmp_path, 1_000_000), PictureCache(tmp_path, 1_000_000)
+    first, second = PictureCache(tmp_path, 1_000_000), PictureCache(tmp_path, 1_000_000)
     largest = 0
     for number in range(0, 300, 3):
-        fill_cache(one, 3, begin=number)
-        fill_cache(other, 3, begin=1000 + number)
-        largest = max(largest, total_size(one))
+        fill_cache(first, 3, begin=number)
+        fill_cache(second, 3, begin=1000 + number)
+        largest = max(largest, total_size(first))
     assert 700_000 < largest <= 1_000_000
 
 

@@ -45,7 +45,7 @@ def benchmark() -> ModuleType:
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("name", "cut", "figure", "floor", "beaten", "by"),
+    ("name", "cut", "figure", "floor", "rival", "margin"),
     [
         ("sim", 0, "ndcg", 0.43, "items-decay", 0.05),
         ("sim", 2, "ndcg", 0.475, "items-decay", 0.06),
@@ -54,13 +54,15 @@ def benchmark() -> ModuleType:
     ],
 )
 def test_scores_reach_their_floors_and_beat_others(
-    splits: Callable[[str], Sequence[Split]], name: str, cut: int, figure: str, floor: float, beaten: str, by: float
+    splits: Callable[[str], Sequence[Split]], name: str, cut: int, figure: str, floor: float, rival: str, margin: float
 ) -> None:
     split = splits(name)[cut]
     questions = split.questions[:: QUESTION_STEP if name == "rsc15" else 1]
-    score, rival = (getattr(ranking.measure(METHODS[method](split.training, split.cut), questions), figure) for method in ("best", beaten))
+    score, rival_score = (
+        getattr(ranking.measure(METHODS[method](split.training, split.cut), questions), figure) for method in ("best", rival)
+    )
     assert score >= floor
-    assert score >= rival + by
+    assert score >= rival_score + margin
 
 
 @pytest.mark.data

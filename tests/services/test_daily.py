@@ -92,14 +92,14 @@ def test_restored_older_store_is_counted_again(store: Store, tmp_path: Path) -> 
 
 def test_two_processes_count_everything_once(store: Store, tmp_path: Path) -> None:
     uri = daily_uri(f"sqlite:///{tmp_path / 'index.db'}")
-    with closing(DailySums(uri, SHANGHAI)) as one, closing(DailySums(uri, SHANGHAI)) as other:
+    with closing(DailySums(uri, SHANGHAI)) as first, closing(DailySums(uri, SHANGHAI)) as second:
         for number in range(30):
             add(store, number, days=number % 4)
-            (one if number % 2 else other).follow(store)
-        one.follow(store)
+            (first if number % 2 else second).follow(store)
+        first.follow(store)
         expected = Counter(article.publisher for article in store.all_articles())
-        assert {found.name: found.number for found in other.top("site", *ALL)} == expected
-        assert one.position() == other.position() == store.last_seq()
+        assert {found.name: found.number for found in second.top("site", *ALL)} == expected
+        assert first.position() == second.position() == store.last_seq()
 
 
 def test_changed_time_zone_restarts_the_count(store: Store, tmp_path: Path) -> None:

@@ -77,10 +77,10 @@ def test_database_file_is_private(tmp_path: Path) -> None:
 def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
     """Several processes may start at the same time."""
     results = []
-    with closing(open_accounts(uri)) as one, closing(open_accounts(uri)) as other:
+    with closing(open_accounts(uri)) as first, closing(open_accounts(uri)) as second:
         threads = [
             threading.Thread(target=lambda opened=opened: results.append(opened.people.add_first_admin(now=now)))
-            for opened in (one, other) * 2
+            for opened in (first, second) * 2
         ]
         for thread in threads:
             thread.start()
@@ -88,7 +88,7 @@ def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
             thread.join()
         [(person, password)] = [found for found in results if found]
         assert (person.name, person.role) == ("admin", Role.ADMIN)
-        assert one.people.authenticate("admin", password) == person
+        assert first.people.authenticate("admin", password) == person
         assert len(password) >= 20
 
 
@@ -209,11 +209,11 @@ def test_disabled_person_cannot_authenticate(accounts: Accounts, admin: Person, 
 
 
 def test_new_password_ends_other_sessions_and_tokens(accounts: Accounts, admin: Person, now: datetime) -> None:
-    one, two = (accounts.sessions.begin(admin.id, now=now) for _ in range(2))
+    first, second = (accounts.sessions.begin(admin.id, now=now) for _ in range(2))
     _, secret = accounts.tokens.add(admin, "script", admin.rights, now=now)
-    accounts.people.set_password(admin.id, "another one 123", except_session=digest(one))
-    assert accounts.sessions.authenticate(one, now=now) is not None
-    assert accounts.sessions.authenticate(two, now=now) is None
+    accounts.people.set_password(admin.id, "another one 123", except_session=digest(first))
+    assert accounts.sessions.authenticate(first, now=now) is not None
+    assert accounts.sessions.authenticate(second, now=now) is None
     assert accounts.tokens.authenticate(secret, now=now) is None
     assert accounts.people.authenticate(admin.name, PASSWORD) is None
 

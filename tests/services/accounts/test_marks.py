@@ -45,14 +45,14 @@ def read(accounts: Accounts, store: Store, person: str = ME) -> set[str]:
 
 
 def test_marks_are_personal(accounts: Accounts, store: Store) -> None:
-    [one, two] = write(store, "一", "二")
-    accounts.marks.set_read(ME, one, True, now=NOW)
-    accounts.marks.star(ME, two, True, now=NOW)
+    [first, second] = write(store, "一", "二")
+    accounts.marks.set_read(ME, first, True, now=NOW)
+    accounts.marks.star(ME, second, True, now=NOW)
     assert read(accounts, store) == {"一"}
     assert read(accounts, store, YOU) == set()
-    assert accounts.marks.of(ME, [one, two]).starred(two)
-    accounts.marks.set_read(ME, one, False, now=NOW)
-    accounts.marks.star(ME, two, False, now=NOW)
+    assert accounts.marks.of(ME, [first, second]).starred(second)
+    accounts.marks.set_read(ME, first, False, now=NOW)
+    accounts.marks.star(ME, second, False, now=NOW)
     assert read(accounts, store) == set()
     assert accounts.marks.starred(ME) == []
 
@@ -90,17 +90,17 @@ def test_catch_up_covers_existing_stories_and_can_be_undone(accounts: Accounts, 
 
 def test_marks_follow_folded_stories(accounts: Accounts, store: Store) -> None:
     assert accounts.marks.follow(store) == 0
-    [one, two, three] = write(store, "一", "二", "三")
-    accounts.marks.star(ME, two, True, now=NOW + HOUR)
-    accounts.marks.star(ME, three, True, now=NOW)
-    accounts.marks.set_read(YOU, two, True, now=NOW)
-    store.fold(two, one, reason="by hand", now=NOW)
+    [first, second, third] = write(store, "一", "二", "三")
+    accounts.marks.star(ME, second, True, now=NOW + HOUR)
+    accounts.marks.star(ME, third, True, now=NOW)
+    accounts.marks.set_read(YOU, second, True, now=NOW)
+    store.fold(second, first, reason="by hand", now=NOW)
     assert accounts.marks.follow(store) > 0
-    assert [story for _, story in accounts.marks.starred(ME)] == [one, three]
+    assert [story for _, story in accounts.marks.starred(ME)] == [first, third]
     assert read(accounts, store, YOU) == {"一"}
-    store.fold(three, one, reason="by hand", now=NOW)
+    store.fold(third, first, reason="by hand", now=NOW)
     accounts.marks.follow(store)
-    assert accounts.marks.starred(ME) == [(NOW, one)]
+    assert accounts.marks.starred(ME) == [(NOW, first)]
     assert accounts.marks.follow(store) == 0
 
 

@@ -207,12 +207,12 @@ def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
 
 @pytest.mark.slow
 def test_counts_can_be_limited_to_alerts(desk: Any, receiver: Any) -> None:
-    one, other = (desk.alert("webhook", {"url": receiver.address}) for _ in range(2))
+    first, second = (desk.alert("webhook", {"url": receiver.address}) for _ in range(2))
     desk.write("一条新闻")
     step(desk.work)
-    everything = {one.id: {"sent": 1}, other.id: {"sent": 1}}
+    everything = {first.id: {"sent": 1}, second.id: {"sent": 1}}
     assert desk.accounts.alerts.counts() == everything
-    assert desk.accounts.alerts.counts([one.id]) == {one.id: {"sent": 1}}
+    assert desk.accounts.alerts.counts([first.id]) == {first.id: {"sent": 1}}
     assert desk.accounts.alerts.counts([]) == {}
 
 

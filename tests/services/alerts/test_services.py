@@ -30,7 +30,7 @@ def message(number: int = 2) -> object:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "stored"),
+    ("name", "values", "stored"),
     [
         ("wecom", {"key": f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={KEY}"}, {"key": KEY}),
         ("wecom", {"key": f" {KEY} "}, {"key": KEY}),
@@ -41,12 +41,12 @@ def message(number: int = 2) -> object:
         ("telegram", {"token": f" {BOT}", "chat": "@news "}, {"token": BOT, "chat": "@news"}),
     ],
 )
-def test_pasted_values_are_normalized(name: str, given: dict[str, str], stored: dict[str, str]) -> None:
-    assert SERVICES[name].checked(given) == stored
+def test_pasted_values_are_normalized(name: str, values: dict[str, str], stored: dict[str, str]) -> None:
+    assert SERVICES[name].checked(values) == stored
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "field"),
+    ("name", "values", "field"),
     [
         ("wecom", {}, "key"),
         ("wecom", {"key": f"https://evil.example/cgi-bin/webhook/send?key={KEY}"}, "key"),
@@ -70,9 +70,9 @@ def test_pasted_values_are_normalized(name: str, given: dict[str, str], stored: 
         ("mail", {"to": ", ".join(f"a{number}@b.cn" for number in range(11))}, "to"),
     ],
 )
-def test_invalid_value_is_reported_for_its_field(name: str, given: dict[str, str], field: str) -> None:
+def test_invalid_value_is_reported_for_its_field(name: str, values: dict[str, str], field: str) -> None:
     with pytest.raises(BadField) as error:
-        SERVICES[name].checked(given)
+        SERVICES[name].checked(values)
     assert error.value.field == field
 
 

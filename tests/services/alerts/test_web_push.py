@@ -259,11 +259,11 @@ def test_key_is_created_once(desk: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", "{}", "[]", "1", '{"endpoint": "https://p.example/", "keys": {"p256dh": "AA", "auth": "AA"}}', '{"endpoint": 1}']
+    "subscription", ["", "{}", "[]", "1", '{"endpoint": "https://p.example/", "keys": {"p256dh": "AA", "auth": "AA"}}', '{"endpoint": 1}']
 )
-def test_invalid_subscription_is_refused(given: str) -> None:
+def test_invalid_subscription_is_refused(subscription: str) -> None:
     with pytest.raises(BadField):
-        SERVICES["push"].checked({"subscription": given})
+        SERVICES["push"].checked({"subscription": subscription})
 
 
 def test_point_off_the_curve_is_refused(service: PushService) -> None:

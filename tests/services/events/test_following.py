@@ -61,13 +61,13 @@ def test_boilerplate_sentences_do_not_join_stories(store: Store, anew: bool) -> 
 
 
 def test_two_followers_do_not_interfere(store: Store) -> None:
-    one, two = EventFollower(), EventFollower()
+    first, second = EventFollower(), EventFollower()
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
-    one.follow(store)
+    first.follow(store)
     add(store, "catch", "海带丰收", CATCH, days=19)
-    two.follow(store)
+    second.follow(store)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
-    one.follow(store)
+    first.follow(store)
     assert store.events.of([trial])[trial].event_id == fire
 
 

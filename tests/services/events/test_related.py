@@ -56,12 +56,12 @@ def test_stories_of_the_event_come_first(store: Store, index: Index) -> None:
 
 
 def test_keywords_are_used_without_names(store: Store, index: Index) -> None:
-    one = add(store, "one", "海带丰收", CATCH)
-    two = add(store, "two", "渔民晒海带", "渔民把海带铺在晒场上，等太阳晒干，收购商已经在码头等着装车。", days=1)
-    assert find_related(store, index, one) == [two]
+    first = add(store, "one", "海带丰收", CATCH)
+    second = add(store, "two", "渔民晒海带", "渔民把海带铺在晒场上，等太阳晒干，收购商已经在码头等着装车。", days=1)
+    assert find_related(store, index, first) == [second]
 
 
-def test_quoted_names_are_told_from_quoted_speech() -> None:
+def test_quoted_names_are_distinguished_from_quoted_speech() -> None:
     speech = "“我们希望，大家自己修手机。”"
     names = names_of("“回声”发布新机", f"“回声”的总裁说：{speech}{speech}《第七号电池》随机附送，《第七号电池》")
     assert names[:2] == ["回声", "第七号电池"]

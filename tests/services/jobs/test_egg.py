@@ -106,6 +106,6 @@ def test_stamp_is_independent_of_time_zone() -> None:
     assert stamp(datetime(2026, 3, 5, 8, 30, tzinfo=timezone(timedelta(hours=8)))) == "1772670600"
 
 
-@pytest.mark.parametrize(("given", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
-def test_other_versions_are_named_as_in_scrapyd(given: str, sent: str) -> None:
-    assert sortable(given) == stored_version(given) == sent
+@pytest.mark.parametrize(("version", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
+def test_other_versions_are_named_as_in_scrapyd(version: str, sent: str) -> None:
+    assert sortable(version) == stored_version(version) == sent

@@ -146,10 +146,10 @@ def test_lost_outbox_duplicates_nothing(store: Store, add: Add, docs: DocumentSe
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("known", [False, True])
-def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, known: bool) -> None:
+@pytest.mark.parametrize("published", [False, True])
+def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, published: bool) -> None:
     id = add("a")
-    if known:
+    if published:
         run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
@@ -166,10 +166,12 @@ def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: D
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("known", [False, True])
-def test_late_put_does_not_restore_a_withdrawn_document(store: Store, add: Add, docs: DocumentServer, tmp_path: Path, known: bool) -> None:
+@pytest.mark.parametrize("published", [False, True])
+def test_late_put_does_not_restore_a_withdrawn_document(
+    store: Store, add: Add, docs: DocumentServer, tmp_path: Path, published: bool
+) -> None:
     id = add("a")
-    if known:
+    if published:
         run(store, tmp_path, docs.target())
     store.outbox.ask("docs", [id], "there", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:

@@ -69,10 +69,10 @@ def test_withdrawn_file_is_removed(store: Store, add: Add, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "nasty", ["../../etc/passwd", "/etc/passwd", "..", "a\x00b", "con", "x" * 400, "长" * 200, "a\\b:c*?", ". .", "\u202e"]
+    "hostile", ["../../etc/passwd", "/etc/passwd", "..", "a\x00b", "con", "x" * 400, "长" * 200, "a\\b:c*?", ". .", "\u202e"]
 )
-def test_file_names_stay_within_the_folder(store: Store, add: Add, tmp_path: Path, nasty: str) -> None:
-    id = add("a", title=nasty, site=nasty)
+def test_file_names_stay_within_the_folder(store: Store, add: Add, tmp_path: Path, hostile: str) -> None:
+    id = add("a", title=hostile, site=hostile)
     tally = run(store, tmp_path, target(tmp_path, file='"{site}/{title}-{id}"'))
     assert (tally.published, tally.away) == (1, None)
     ((name, _),) = files(tmp_path).items()

@@ -108,10 +108,10 @@ def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[V
     begin, end = local.when(0.6), local.when(0.8)
     distributed, expected = partitioned.moments(begin, end), local.moments(begin, end)
     assert len(distributed) == len(expected) > 50
-    for one, other in zip(distributed, expected, strict=True):
-        assert (one.situation, one.now) == (other.situation, other.now)
-        assert np.array_equal(one.history, other.history)
-        assert np.array_equal(one.targets, other.targets)
+    for actual, other in zip(distributed, expected, strict=True):
+        assert (actual.situation, actual.now) == (other.situation, other.now)
+        assert np.array_equal(actual.history, other.history)
+        assert np.array_equal(actual.targets, other.targets)
 
 
 @pytest.mark.slow
@@ -168,9 +168,9 @@ def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
     command = [sys.executable, "-c", BOTH, uri, NOW.isoformat()]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0, result.stderr[-3000:]
-    one, many = (best.unpack((tmp_path / name).read_bytes()) for name in ("one", "many"))
+    local, distributed = (best.unpack((tmp_path / name).read_bytes()) for name in ("one", "many"))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes(), "bit for bit"
-    _assert_same(many, one, {reader: store.readers.history(reader) for reader in readers})
+    _assert_same(distributed, local, {reader: store.readers.history(reader) for reader in readers})
     assert [facts["by"] for _, facts in store.readers.fits()] == ["spark local[2]", "embedded"]
     store.close()
 
