@@ -30,7 +30,7 @@ class Field:
     way: Way
     hint: str | None = None
     usual: bool | None = None
-    needed: bool = False
+    required: bool = False
     choices: tuple[str, ...] = ()
 
     @property
@@ -38,7 +38,7 @@ class Field:
         return f"field-{self.key.replace('.', '-')}"
 
 
-NAME = Field("name", _("Name of the source"), "text", _("Readers see it. Under a new name its figures start again."), needed=True)
+NAME = Field("name", _("Name of the source"), "text", _("Readers see it. Under a new name its figures start again."), required=True)
 TOPICS = Field("topics", _("Topics"), "topics", _("Every article from here belongs to them."))
 CATEGORY = Field("category", _("Category"), "text", _("Of its articles."))
 CLASSIFY = Field("auto_classify", _("Let the classifier choose the category"), "switch", usual=False)
@@ -83,19 +83,19 @@ def _form(
 
 FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "feeds": _form(
-        (NAME, Field("url", _("Address of the feed"), "address", needed=True)),
+        (NAME, Field("url", _("Address of the feed"), "address", required=True)),
         (
             Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
             Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False), *EXTRACTOR,
         ),
     ),
     "sitemaps": _form(
-        (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), needed=True)),
+        (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), required=True)),
         (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"), *EXTRACTOR),
     ),
     "regions": _form(
         (
-            NAME, Field("prefix", _("Prefix of its articles' URLs"), "address", needed=True),
+            NAME, Field("prefix", _("Prefix of its articles' URLs"), "address", required=True),
             Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
         ),
         (
@@ -107,14 +107,14 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     ),
     "forums": _form(
         (
-            NAME, Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), needed=True),
+            NAME, Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), required=True),
             Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
         ),
         (AGE, Field("pages", _("Pages of each board"), "number"), Field("depth", _("Pages of a thread in one visit"), "number")),
         place=TOPIC_FIELDS, article=(),
     ),
     "galleries": _form(
-        (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True)),
+        (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), required=True)),
         (
             Field("seed", _("Part of a story's URL"), "text"),
             Field("banned_seed", _("Parts that exclude a URL"), "lines"),
@@ -166,7 +166,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (
             NAME,
             Field("url", _("Address of a result page"), "address",
-                  _("##QUERY## where the words go, ##START## where the offset goes."), needed=True),
+                  _("##QUERY## where the words go, ##START## where the offset goes."), required=True),
             Field("kind", _("Kind of results"), "choice", choices=("news", "web")),
             Field("encoding", _("Encoding of the words"), "text"),
             Field("first", _("Offset of the first page"), "number"),
