@@ -71,7 +71,7 @@ def answers(
             if label is None and always and answer.scores:
                 label = max(answer.scores, key=answer.scores.__getitem__)
             plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(val, 6) for name, val in answer.scores.items()}}
-            if len(answer.labels) > 1 or classifier.facts.several:
+            if len(answer.labels) > 1 or classifier.facts.multi_label:
                 plain["labels"] = list(answer.labels)
             if explain:
                 reasons = classifier.explain(row.title, row.text, label, REASONS)

@@ -1,7 +1,6 @@
 """Interface of the classifiers: training on labelled examples, classifying articles, explaining decisions, saving and restoring models.
 
-A classifier assigns at most one of its labels (categories) or any number of them (topics: ``several``). To add one, write a module and
-add a line to ``CLASSIFIERS``.
+A classifier assigns at most one label (categories) or any number (topics: ``multi_label``). To add one: a module, a ``CLASSIFIERS`` line.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Facts:
     documents: Mapping[str, int] = field(default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)
     trained: datetime | None = None
-    several: bool = False
+    multi_label: bool = False
     warnings: tuple[Message, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -75,7 +74,7 @@ class Facts:
             "documents": dict(self.documents),
             "figures": dict(self.figures),
             "trained": self.trained.isoformat() if self.trained else None,
-            "several": self.several,
+            "several": self.multi_label,
             "warnings": [to_json(warning) for warning in self.warnings],
         }
 
@@ -118,7 +117,9 @@ class Classifier(Protocol):
 class Trainable(Protocol):
     """The class of a classifier, as listed in ``CLASSIFIERS``."""
 
-    def train(self, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Classifier:
+    def train(
+        self, examples: Sequence[Example], *, multi_label: bool, progress: Progress, seed: int, trained: datetime | None
+    ) -> Classifier:
         """Train a classifier. Raises ``ModelError`` if nothing can be learnt from ``examples``."""
 
     def restored(self, data: bytes) -> Classifier:
@@ -133,22 +134,22 @@ def train(
     name: str,
     examples: Iterable[Example],
     *,
-    several: bool = False,
+    multi_label: bool = False,
     progress: Progress | None = None,
     seed: int = 0,
     trained: datetime | None = None,
 ) -> Classifier:
-    """Train the classifier ``name`` on ``examples``; deterministic for the same examples and ``seed``. ``several``: a text may have several
-    labels; ``trained``: date for the metadata. Raises ``ModelError`` if nothing can be learnt, ``ValueError`` for an unknown name."""
+    """Train the classifier ``name`` on ``examples``; deterministic for the same examples and ``seed``. ``multi_label``: texts may have
+    several labels; ``trained``: date for the metadata. Raises ``ModelError`` if nothing can be learnt, ``ValueError`` for unknown names."""
     samples = list(examples)
     labels = {label for example in samples for label in example.labels}
-    if not several and any(len(example.labels) != 1 for example in samples):
+    if not multi_label and any(len(example.labels) != 1 for example in samples):
         raise ModelError("every example needs exactly one label (unless several labels are allowed)")
-    if not labels or (len(labels) < 2 and not several):
+    if not labels or (len(labels) < 2 and not multi_label):
         raise ModelError(f"at least two labels are needed; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):
         raise ModelError("a label must not be empty")
-    return _class(name).train(samples, several=several, progress=progress or quiet, seed=seed, trained=trained)
+    return _class(name).train(samples, multi_label=multi_label, progress=progress or quiet, seed=seed, trained=trained)
 
 
 def restore(data: bytes) -> Classifier:

@@ -45,9 +45,9 @@ class ChiCosine:
     place: dict[str, int] = field(repr=False)
 
     @classmethod
-    def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> ChiCosine:
+    def train(cls, examples: Sequence[Example], *, multi_label: bool, progress: Progress, seed: int, trained: datetime | None) -> ChiCosine:
         """See :func:`newsportal.classify.base.train`. Training is deterministic: ``seed`` is not used."""
-        if several:
+        if multi_label:
             raise ModelError("chi_cosine assigns one label per text; for several labels train linear")
         labels = tuple(sorted({example.labels[0] for example in examples}))
         counts = []

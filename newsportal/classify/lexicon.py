@@ -132,7 +132,7 @@ class Lexicon:
 
     @classmethod
     def train(
-        cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None
+        cls, examples: Sequence[Example], *, multi_label: bool, progress: Progress, seed: int, trained: datetime | None
     ) -> Self:  # fmt: skip
         """Return the packaged categories: a lexicon learns nothing from examples. For the interface of :class:`Trainable`."""
         return cls(packaged())

@@ -50,13 +50,13 @@ class Linear:
     brief: Level = NO_LEVEL
 
     @classmethod
-    def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Linear:
+    def train(cls, examples: Sequence[Example], *, multi_label: bool, progress: Progress, seed: int, trained: datetime | None) -> Linear:
         from newsportal.classify.training import learn
 
         labels = tuple(sorted({label for example in examples for label in example.labels}))
-        result = learn(examples, labels, several=several, progress=progress, seed=seed)
+        result = learn(examples, labels, multi_label=multi_label, progress=progress, seed=seed)
         documents = Counter(label for example in examples for label in example.labels)
-        facts = Facts("linear", dict(sorted(documents.items())), result.figures, trained, several, result.warnings)
+        facts = Facts("linear", dict(sorted(documents.items())), result.figures, trained, multi_label, result.warnings)
         vocab, weights = _limited(result.vocabulary, result.planes.weights.astype(np.float16))
         return cls(
             labels, facts, vocab, weights.astype(np.float32), result.planes.bias, result.factor, result.least, result.curves, result.short,
@@ -69,7 +69,7 @@ class Linear:
         if len(at) < FEWEST:
             return NONE
         scores = values @ self.weights[at] + self._bias(len(at))
-        if self.facts.several:
+        if self.facts.multi_label:
             chances = calibration.logistic(self.curves[:, 0] * scores + self.curves[:, 1])
             assigned = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
             labels = tuple(self.labels[at] for at in assigned)
@@ -81,7 +81,7 @@ class Linear:
         return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
 
     def _bias(self, features: int) -> Matrix:
-        return self.bias if self.facts.several or features >= self.short else shrunk(self.bias, features, self.short)
+        return self.bias if self.facts.multi_label or features >= self.short else shrunk(self.bias, features, self.short)
 
     def _level(self, features: int) -> tuple[float, float]:
         """Return factor and minimum score for a text with ``features`` features, log-interpolated between headlines and ``short``."""
@@ -98,8 +98,8 @@ class Linear:
         scores = values @ self.weights[at] + self._bias(len(at))
         target = self.labels.index(label) if label is not None else int(scores.argmax())
         weights = self.weights[at]
-        others = 0.0 if self.facts.several else np.delete(weights, target, axis=1).mean(axis=1)
-        slope = float(self.curves[target, 0]) if self.facts.several else self._level(len(at))[0]
+        others = 0.0 if self.facts.multi_label else np.delete(weights, target, axis=1).mean(axis=1)
+        slope = float(self.curves[target, 0]) if self.facts.multi_label else self._level(len(at))[0]
         parts = values * (weights[:, target] - others) * slope
         return words(self.vocabulary.codes[at], parts, (title, text), limit)
 
@@ -128,7 +128,7 @@ class Linear:
             scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = codes.size, len(labels)
-        expected = ((size,), (size,), (size, number), (number,), (number if metadata.several else 0, 3), (6,))
+        expected = ((size,), (size,), (size, number), (number,), (number if metadata.multi_label else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != expected or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts are inconsistent")

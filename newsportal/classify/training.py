@@ -48,7 +48,7 @@ class Learnt:
     brief: Level
 
 
-def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
+def learn(examples: Sequence[Example], labels: Sequence[str], *, multi_label: bool, progress: Progress, seed: int) -> Learnt:
     """Train on ``examples``. Raises ``ModelError`` if all have the same label, or no text has any feature."""
     sample = sampled(examples, seed)
     truth = np.array([[label in example.labels for label in labels] for example in sample], dtype=bool)
@@ -65,17 +65,17 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     documents.clear()
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))
     headlines = []
-    if short > LONG and not several:
+    if short > LONG and not multi_label:
         headlines = [(matrix(vocab, counted_batch([("", (example.title or example.text)[:BRIEF]) for example in sample])), short)]
     fold = folds(truth, near_duplicates(vectors))
-    mix, answers, idx = _held_out([(vectors, 0.0), *headlines], truth, fold, several=several, progress=progress, seed=seed)
+    mix, answers, idx = _held_out([(vectors, 0.0), *headlines], truth, fold, multi_label=multi_label, progress=progress, seed=seed)
     scores = answers[0]
     progress(0.75, "held-out")
-    refused = Refusal() if several else refusal(vectors, truth, fold, mix, seed)
+    refused = Refusal() if multi_label else refusal(vectors, truth, fold, mix, seed)
     progress(0.85, "fit")
     planes = fit(vectors, truth, mix, seed)
-    factor, least, curves = _calibrated(scores, truth, idx, refused.given_up, several=several)
-    figures = _figures(scores[idx], truth[idx], labels, factor) if len(idx) and not several else _f1_figures(scores, truth, curves, idx)
+    factor, least, curves = _calibrated(scores, truth, idx, refused.given_up, multi_label=multi_label)
+    figures = _figures(scores[idx], truth[idx], labels, factor) if len(idx) and not multi_label else _f1_figures(scores, truth, curves, idx)
     figures |= refused.figures()
     progress(1.0, "fit")
     brief = _level(headlines[0][0][idx], answers[1][idx], truth[idx], refused.given_up) if headlines and len(idx) else NO_LEVEL
@@ -102,7 +102,7 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
 
 
 def _held_out(
-    variants: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
+    variants: Sequence[tuple[Sparse, float]], truth: Truth, fold: NDArray[np.intp], *, multi_label: bool, progress: Progress, seed: int
 ) -> tuple[Mix, list[Matrix], NDArray[np.intp]]:  # fmt: skip
     """Return the best mix on the first fold, its out-of-fold scores of all examples, and the indexes of the examples to evaluate.
     ``variants``: the vectors of the examples, then variants of them that are only scored, each with its ``short``. Labels that are not in
@@ -111,7 +111,7 @@ def _held_out(
     answers = [np.zeros(truth.shape) for _ in variants]
     counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
     covered = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
-    mixes = [mix for mix in MIXES if not (several and mix.bayes)]
+    mixes = [mix for mix in MIXES if not (multi_label and mix.bayes)]
     if not covered.any() or not counted_labels.any():
         return mixes[-1], answers, np.zeros(0, dtype=np.intp)
     results: list[tuple[float, Mix, Planes]] = []
@@ -119,7 +119,7 @@ def _held_out(
     for number, mix in enumerate(mixes):
         progress(0.3 + 0.35 * number / len(mixes), "held-out")
         planes = next(candidates)
-        results.append((_quality(planes.scores(vectors[fold == 0]), truth[fold == 0], several=several), mix, planes))
+        results.append((_quality(planes.scores(vectors[fold == 0]), truth[fold == 0], multi_label=multi_label), mix, planes))
     _, mix, planes = max(results, key=lambda result: result[0])
     for part in range(FOLDS):
         if part:
@@ -130,9 +130,9 @@ def _held_out(
     return mix, answers, np.flatnonzero(covered)
 
 
-def _quality(scores: Matrix, truth: Truth, *, several: bool) -> float:
+def _quality(scores: Matrix, truth: Truth, *, multi_label: bool) -> float:
     """Return the macro-F1 of the best labels; for multi-label, with the best threshold of each."""
-    if several:
+    if multi_label:
         return float(np.mean([_best_f1(scores[:, label], truth[:, label]) for label in range(truth.shape[1])]))
     predicted = scores.argmax(axis=1)[:, None] == np.arange(truth.shape[1])
     correct, total = (predicted & truth).sum(axis=0), predicted.sum(axis=0) + truth.sum(axis=0)
@@ -144,9 +144,9 @@ def _best_f1(scores: Matrix, truth: Truth) -> float:
     return 2 * float((predicted & truth).sum()) / max(1, int(predicted.sum() + truth.sum()))
 
 
-def _calibrated(scores: Matrix, truth: Truth, idx: NDArray[np.intp], given_up: float, *, several: bool) -> tuple[float, float, Matrix]:
+def _calibrated(scores: Matrix, truth: Truth, idx: NDArray[np.intp], given_up: float, *, multi_label: bool) -> tuple[float, float, Matrix]:
     scores, truth = scores[idx], truth[idx]
-    if several:
+    if multi_label:
         rows = []
         for label in range(truth.shape[1]):
             a, b = calibration.curve(scores[:, label], truth[:, label])

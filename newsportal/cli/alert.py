@@ -19,7 +19,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
 from newsportal.services.accounts.alerts import SCHEDULED, Alert
-from newsportal.services.alerts.base import Unclear
+from newsportal.services.alerts.base import DeliveryUnknown
 from newsportal.services.alerts.opening import DAYS, EVERY, preview, work_of
 from newsportal.services.alerts.run import Work, follow_conditions, send_test, step
 from newsportal.services.events.following import EventFollower
@@ -97,7 +97,7 @@ def _test(which: Which, sources: SourcesFile = None) -> None:
         alert = alert_named(work, which)
         try:
             send_test(work, alert)
-        except (Refused, PutOff, Unclear) as error:
+        except (Refused, PutOff, DeliveryUnknown) as error:
             raise NewsportalError(f"{alert.name}: {error}") from error
     typer.echo("sent; check whether it arrived")
 

@@ -68,7 +68,7 @@ def process(
             mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
             with mapping as mapped, count_bar() as report:
                 paths = [str(file.absolute()) for file in files]
-                process_archives(shared, paths, store, mapped, summary, listed=listed, tell=report, became=_page_reporter(as_json))
+                process_archives(shared, paths, store, mapped, summary, listed_only=listed, on_progress=report, became=_page_reporter(as_json))
             if not into:
                 yield from (whole(article, store) for article in store.all_articles())
 

@@ -197,7 +197,7 @@ def run(store: Store, settings: Settings, target: Target, limit: int | None, *, 
             description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
             bar.update(task, completed=tally.done, description=description)
 
-        return published(Work(store, settings, target, tell=report), limit=limit)
+        return published(Work(store, settings, target, on_progress=report), limit=limit)
 
 
 def unpublish(

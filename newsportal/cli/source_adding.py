@@ -61,7 +61,7 @@ def add(
     path = sources_path(sources)
     config = load(path)
     with console(stderr=True).status("") as status:
-        visit = visitor(config, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))
+        visit = visitor(config, most=MAX_REQUESTS + MORE, report=lambda address: status.update(f"looking at {clean(address)[:100]}"))
         offer = proposed(url, config, visit, kind=kind, everything=everything, name=name, category=category)
     previews, interactive = offer.previews, sys.stdin.isatty() and not (yes or as_json)
     if not as_json:
@@ -189,7 +189,7 @@ def visit_sites(found: list[Suggestion], sources: Sources) -> dict[str, Proposal
     best: dict[str, Proposal] = {}
     with console(stderr=True).status("") as status:
         for suggestion in found:
-            visit = visitor(sources, tell=lambda url: status.update(f"looking at {url[:100]}"))
+            visit = visitor(sources, report=lambda url: status.update(f"looking at {url[:100]}"))
             try:
                 best[suggestion.site] = find(suggestion.address, visit, visit.robots)[0][0]
             except NewsportalError as error:

@@ -93,7 +93,7 @@ def assign(
                 raise NewsportalError(f"sources.yaml has no topic {name!r}; {hint or 'see: newsportal topic list'}")
             rules.append(topic.rule)
         now, removed = datetime.now(UTC), [name for name in gone or () if config.topic(name) is None]
-        done = assign_to(store, rules, gone=removed, since=now - timedelta(days=days), now=now, progress=report)
+        done = assign_to(store, rules, deleted=removed, since=now - timedelta(days=days), now=now, progress=report)
     if as_json:
         print_json({"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)})
         return

@@ -40,7 +40,7 @@ from newsportal.portal.desk import (
 )
 from newsportal.portal.desk import sources as sources_page
 from newsportal.portal.desk.sources import SuggestionCache
-from newsportal.portal.desk.trial_runner import Looks
+from newsportal.portal.desk.trial_runner import SiteChecks
 from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
 from newsportal.portal.mcp import route
 from newsportal.portal.monitor import health, runs, system
@@ -131,7 +131,7 @@ def create_app(
         queues=cached(queues) if queues is not None else None, first_config=sources, has_crawler=pushed is not None,
     )  # fmt: skip
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
-    app.state.looks, app.state.figures, app.state.meter, app.state.log_buffer = Looks(), FiguresCache(), Meter(), LogBuffer()
+    app.state.site_checks, app.state.figures, app.state.meter, app.state.log_buffer = SiteChecks(), FiguresCache(), Meter(), LogBuffer()
     app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, now)
     app.state.reloader = SourcesReloader(app, reread_every)
     app.state.suggestion_cache = SuggestionCache(app.state.portal.store, sources)

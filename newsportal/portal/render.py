@@ -95,7 +95,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     page = environment(visit.language, visit.preferences.script).get_template(template)
     html = page.render(
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
-        preferences=visit.preferences, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
+        preferences=visit.preferences, beside=partial(headline_picture, visit.portal), flash=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
     response = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
     clear_notice(request, response)

@@ -78,10 +78,10 @@ class Plan:
 
 
 class Planner:
-    """Determines the pages to read. ``listed``: only those linked from list pages in the archives."""
+    """Determines the pages to read. ``listed_only``: only those linked from list pages in the archives."""
 
-    def __init__(self, shared: Shared, archives: Sequence[Archive], mapped: Mapped, *, listed: bool = False) -> None:
-        self._shared, self._mapped, self._listed = shared, mapped, listed
+    def __init__(self, shared: Shared, archives: Sequence[Archive], mapped: Mapped, *, listed_only: bool = False) -> None:
+        self._shared, self._mapped, self._listed_only = shared, mapped, listed_only
         self._archives = [archive for archive in archives if archive.index is not None]
         self._lists: set[str] = set()
         self._links: dict[str, Link] = {}  # by the identity of the final response
@@ -155,7 +155,7 @@ class Planner:
         if key(answer.url) in self._lists or answer.status // 100 == 3:
             return None
         if link is None:
-            if self._listed or answer.status // 100 != 2 or "html" not in answer.content_type.lower():
+            if self._listed_only or answer.status // 100 != 2 or "html" not in answer.content_type.lower():
                 return None
             link = Link(answer.url, UNNAMED)
         return Job(link, answer.url, answer.when)

@@ -42,19 +42,19 @@ class Summary:
 
 
 def process_archives(
-    shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed: bool = False,
-    tell: OnProgress | None = None, became: Became | None = None,
+    shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed_only: bool = False,
+    on_progress: OnProgress | None = None, became: Became | None = None,
 ) -> None:  # fmt: skip
-    """Read the articles of archives, store them, and count the outcomes. ``listed``: only those linked from list pages in the archives.
+    """Read the articles of archives, store them, and count the outcomes. ``listed_only``: those linked from list pages in the archives.
 
     Raises ``StoreError``, and the errors of ``mapped``.
     """
     archives = []
     for archive in mapped(scan, files):
         archives.append(archive)
-        if tell is not None:
-            tell("archives", len(archives), len(files))
-    plan = Planner(shared, archives, mapped, listed=listed).plan()
+        if on_progress is not None:
+            on_progress("archives", len(archives), len(files))
+    plan = Planner(shared, archives, mapped, listed_only=listed_only).plan()
     summary.lists, summary.missing = plan.lists, plan.missing
     summary.broken = tuple(archive.error for archive in archives if archive.error is not None)
     summary.cut = tuple(warning for archive in archives for warning in archive.warnings)
@@ -63,8 +63,8 @@ def process_archives(
     for task, pages in zip(plan.tasks, mapped(read_articles, plan.tasks), strict=True):
         asyncio.run(stories.add(pages, summary, became))
         done += sum(map(len, task.sites))
-        if tell is not None:
-            tell("pages", done, plan.pages)
+        if on_progress is not None:
+            on_progress("pages", done, plan.pages)
 
 
 class Stories:

@@ -138,9 +138,9 @@ class Assigned:
 
 
 def assign(
-    store: Store, rules: Sequence[TopicRule], *, gone: Sequence[str] = (), since: datetime | None, now: datetime, progress: Progress
+    store: Store, rules: Sequence[TopicRule], *, deleted: Sequence[str] = (), since: datetime | None, now: datetime, progress: Progress
 ) -> Assigned:  # fmt: skip
-    """Update articles since then (``None``: all) by ``rules``; for topics that are ``gone``, assignments by keywords are removed. A rule
+    """Update articles since then (``None``: all) by ``rules``; for topics that are ``deleted``, assignments by keywords are removed. A rule
     without keywords matches nothing, so its assignments by keywords are removed too. May be interrupted and repeated."""
     added, removed = Counter[str](), Counter[str]()
     examined = changed = 0
@@ -152,7 +152,7 @@ def assign(
         if since is not None and article.moment < since:
             continue
         examined += 1
-        marking = marked(article, rules, gone)
+        marking = marked(article, rules, deleted)
         if marking.add or marking.drop:
             waiting.append(marking)
             added.update(mark.topic for mark in marking.add)
@@ -165,12 +165,12 @@ def assign(
     return Assigned(examined, changed, dict(added), dict(removed))
 
 
-def marked(article: StoredArticle, rules: Sequence[TopicRule], gone: Sequence[str] = ()) -> Marking:
+def marked(article: StoredArticle, rules: Sequence[TopicRule], deleted: Sequence[str] = ()) -> Marking:
     """Return the changes of one article's topics by the rules."""
     assigned_by = {mark.topic: mark.by for mark in article.topic_marks}
     found = set(match(rules, article.title, article.text, article.summary))
     add = tuple(TopicMark(rule.name, KEYWORDS) for rule in rules if rule.name in found and rule.name not in assigned_by)
-    gone = (*(rule.name for rule in rules if rule.name not in found), *gone)
+    gone = (*(rule.name for rule in rules if rule.name not in found), *deleted)
     return Marking(article.id, add, tuple(topic for topic in gone if assigned_by.get(topic) == KEYWORDS))
 
 

@@ -252,7 +252,7 @@ def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judg
     found = []
     for source in sources:
         visits = merge_visits(latest.get(source.key, ()), bringing.get(source.key, ()))
-        state = health(visits, now, known=states.get(source.key), enabled=source.enabled)
+        state = health(visits, now, previous=states.get(source.key), enabled=source.enabled)
         found.append(Judged(source, state, sparkline(visits, now)))
     return sorted(found, key=lambda item: ORDER.index(item.health.state))
 

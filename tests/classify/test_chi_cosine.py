@@ -60,7 +60,7 @@ def test_uninformative_text_gets_no_label(text: str) -> None:
 
 def test_untrainable_examples_are_refused() -> None:
     with pytest.raises(ModelError, match="one label"):
-        train("chi_cosine", small_corpus(), several=True)
+        train("chi_cosine", small_corpus(), multi_label=True)
     with pytest.raises(ModelError, match="no word"):
         train("chi_cosine", [Example("的", ("a",)), Example("", ("b",))])
 

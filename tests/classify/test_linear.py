@@ -155,7 +155,7 @@ def test_two_documents_suffice():
 )
 def test_untrainable_examples_are_refused(examples, several):
     with pytest.raises(ModelError):
-        train("linear", examples, several=several)
+        train("linear", examples, multi_label=several)
 
 
 def test_several_labels_or_none_are_given():
@@ -163,11 +163,11 @@ def test_several_labels_or_none_are_given():
     examples = [
         Example(f"{a.text}{b.text}", tuple({*a.labels, *b.labels} - {"旅游"})) for a, b in zip(single[:150], single[150:], strict=True)
     ]
-    model = train("linear", examples, several=True)
+    model = train("linear", examples, multi_label=True)
     assert model.labels == ("体育/足球", "财经")
     assert set(model.classify("", "球队，进球，教练，利率，央行，基金").labels) == {"体育/足球", "财经"}
     assert model.classify("", "景区，酒店，海滩，门票").labels == ()
-    assert restore(model.saved()).facts.several
+    assert restore(model.saved()).facts.multi_label
 
 
 def test_progress_is_increasing():

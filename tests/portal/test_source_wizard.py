@@ -18,7 +18,7 @@ from madeup import MadeUpWeb
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
 from newsportal.messages import render
 from newsportal.portal.desk import trial_runner
-from newsportal.portal.desk.trial_runner import Abandoned, Looks, TooMany
+from newsportal.portal.desk.trial_runner import Abandoned, SiteChecks, TooMany
 from newsportal.portal.language import translations
 from newsportal.services.discovery.search import NoSource
 from newsportal.sources import load
@@ -208,7 +208,7 @@ def test_checks_are_limited_and_private_to_their_user() -> None:
         report("on")
         return "done"
 
-    some = Looks(at_once=2, waiting=1)
+    some = SiteChecks(at_once=2, waiting=1)
     first, second, third = (some.start("me", {}, work) for _ in range(3))
     with pytest.raises(TooMany):
         some.start("me", {}, work)
@@ -228,7 +228,7 @@ def test_checks_are_limited_and_private_to_their_user() -> None:
 
 def test_abandoned_check_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_runner, "PATIENCE", 0.0)
-    look = Looks().start("me", {}, lambda report: "never")
+    look = SiteChecks().start("me", {}, lambda report: "never")
     wait_until(lambda: look.done)
     assert isinstance(look.error, Abandoned)
 

@@ -118,7 +118,7 @@ def test_listed_and_unlisted_pages_are_read(warc: Path, articles: Store) -> None
 
 
 def test_listed_option_skips_other_pages(warc: Path, articles: Store) -> None:
-    summary, found = process_files(articles, warc, listed=True)
+    summary, found = process_files(articles, warc, listed_only=True)
     assert set(found) == {"/a.html", "/b.html"}
     assert (summary.pages, summary.failed) == (3, {"http-404": 1})
 

@@ -82,10 +82,10 @@ def test_every_state_and_cause_has_text() -> None:
 
 def test_disabled_and_resting_states() -> None:
     assert health(HISTORIES["quarantined"], NOW, enabled=False).state == "off"
-    resting = health(HISTORIES["healthy"], NOW, known=RestingState(NOW + HOUR, "blocked: captcha"))
+    resting = health(HISTORIES["healthy"], NOW, previous=RestingState(NOW + HOUR, "blocked: captcha"))
     assert (resting.state, resting.bad) == ("resting", False)
     assert "blocks the crawler" in str(resting.reason())
-    assert health(HISTORIES["healthy"], NOW, known=RestingState(NOW - HOUR)).state == "healthy"
+    assert health(HISTORIES["healthy"], NOW, previous=RestingState(NOW - HOUR)).state == "healthy"
 
 
 def test_source_without_visits_is_new() -> None:

@@ -97,6 +97,6 @@ def test_stored_articles_are_reassigned(store: Store) -> None:
 
 
 def test_articles_leave_a_deleted_topic(store: Store) -> None:
-    result = assign(store, [], gone=["船"], since=None, now=NOW, progress=lambda share, step: None)
+    result = assign(store, [], deleted=["船"], since=None, now=NOW, progress=lambda share, step: None)
     assert dict(result.went) == {"船": 2}
     assert counts(store, ["船"], NOW)["船"].week == 1

@@ -17,7 +17,7 @@ from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
-from newsportal.services.alerts.base import Service, Unclear
+from newsportal.services.alerts.base import DeliveryUnknown, Service
 from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
 from newsportal.services.alerts.opening import AlertSenderThread, Preview, own_fields, preview, work_of
 from newsportal.services.alerts.run import Work, send_test
@@ -154,7 +154,7 @@ def test(request: Request, id: str) -> Response:
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(visit.portal), alert)
-    except (Refused, PutOff, Unclear, DependencyMissing) as error:
+    except (Refused, PutOff, DeliveryUnknown, DependencyMissing) as error:
         reason = hidden(str(error), alert.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
     return notify(request, f"/alerts/{id}", _("The test message was sent. Please check whether it arrived."))
@@ -201,7 +201,7 @@ def services(request: Request) -> dict[str, tuple[str, str]]:
     return {
         service.name: (say(service.title), missing_part(service, allowed, say))
         for service in SERVICES.values()
-        if service.needs in allowed.rights
+        if service.right in allowed.rights
     }
 
 
@@ -264,7 +264,7 @@ def alert_page(
         request, "alert.html", status, alert=before, values=values, by_day=preview.by_day(visit.portal.site.zone) if preview else (),
         faults={name: visit.clock.says(message) for name, message in (faults or {}).items()}, service=service,
         service_fault=fault, push_key=public_key(signing()["key"]) if service and service.signs and not fault else None,
-        called=title_of(channel, visit.say), about=about, topic_names=allowed.topics, most=allowed.most, seen=preview,
+        called=title_of(channel, visit.say), about=about, topic_names=allowed.topics, most=allowed.max_per_hour, preview=preview,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, visit.say) for name in get_args(State)},
     )  # fmt: skip

@@ -16,7 +16,7 @@ from newsportal.portal.account.alerts import SUBJECTS, audit_details, bounded_pr
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import ThisPortal, Visit
 from newsportal.services.accounts.alerts import About, Alert, Message, State
-from newsportal.services.alerts.base import Unclear
+from newsportal.services.alerts.base import DeliveryUnknown
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.run import send_test
 from newsportal.services.alerts.services import SERVICES, hidden
@@ -153,7 +153,7 @@ def send_test_message(request: Request, portal: ThisPortal, id: str) -> None:
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(portal), alert)
-    except (Refused, PutOff, Unclear, DependencyMissing) as error:
+    except (Refused, PutOff, DeliveryUnknown, DependencyMissing) as error:
         raise ApiError(502, "not-sent", hidden(str(error), alert.fields)) from error
 
 

@@ -94,7 +94,7 @@ def list_mistakes(
     """The documents behind a cell of the confusion matrix. 409: only the figures of this version are kept."""
     model_of(request, corpus, version)
     with api_error_for(StoreError, ModelError, status=409, code="let-go"):
-        return mistakes(portal.store, corpus, version, true=true, given=given, limit=limit)
+        return mistakes(portal.store, corpus, version, label=true, predicted=given, limit=limit)
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words with most weight for a label", responses=describe(404, 409))

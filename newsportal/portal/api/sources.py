@@ -16,14 +16,14 @@ from newsportal.portal.access import EDIT, WATCH, ApiError, api_error_for, descr
 from newsportal.portal.api.paging import Cursor, Limit, Page, change_sources, cursor_of, fill, parse_cursor, write_sources
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
-from newsportal.portal.desk.source_trials import begin_look, end_look, is_crawling, look_of, visit_now
+from newsportal.portal.desk.source_trials import check_of, drop_check, is_crawling, start_check, visit_now
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, source_urls
 from newsportal.portal.desk.sources_yaml import config_of, path_of, restore_version, source_entry
-from newsportal.portal.desk.trial_runner import Look, TooMany
+from newsportal.portal.desk.trial_runner import SiteCheck, TooMany
 from newsportal.portal.request_body import Refused, read_stream
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
-from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, look_at_addresses, planned
+from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, check_addresses, planned
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import plain, tried
 from newsportal.sources import mask
@@ -148,9 +148,9 @@ def create_source(request: Request, new: NewSource) -> WrittenSource:
 def detect_sources(request: Request, body: DetectIn) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     sources = config_of(request)
-    about = {"what": "new", "addresses": " ".join(body.addresses)}
-    return _begin_look(
-        request, about, lambda report: look_at_addresses(body.addresses, sources, report, kind=body.kind, everything=body.everything)
+    task = {"what": "new", "addresses": " ".join(body.addresses)}
+    return _start_check(
+        request, task, lambda report: check_addresses(body.addresses, sources, report, kind=body.kind, everything=body.everything)
     )
 
 
@@ -211,29 +211,29 @@ def test_source(request: Request, key: str) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     sources = config_of(request)
     source_entry(request, key)
-    return _begin_look(request, {"what": "test", "key": key}, lambda report: tried(key, sources))
+    return _start_check(request, {"what": "test", "key": key}, lambda report: tried(key, sources))
 
 
 @router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
 def get_check(request: Request, id: str) -> BackgroundCheck:
-    return _look_answer(look_of(request, id))
+    return _check_answer(check_of(request, id))
 
 
 @router.delete("/looks/{id}", summary="Cancel a check of other sites", status_code=204, dependencies=EDIT)
 def cancel_check(request: Request, id: str) -> None:
     """The request in progress is completed and its result dropped."""
-    end_look(request, id)
+    drop_check(request, id)
 
 
-def _begin_look(request: Request, about: dict[str, Any], work: Any) -> BackgroundCheck:
+def _start_check(request: Request, task: dict[str, Any], work: Any) -> BackgroundCheck:
     with api_error_for(TooMany, status=429, code="too-many", remedy="Wait a minute."):
-        return _look_answer(begin_look(request, about, work))
+        return _check_answer(start_check(request, task, work))
 
 
-def _look_answer(look: Look) -> BackgroundCheck:
+def _check_answer(look: SiteCheck) -> BackgroundCheck:
     results = None
     if look.done and look.error is None:
-        if look.about["what"] == "new":
+        if look.task["what"] == "new":
             results = [
                 {
                     "address": mask(result.url),

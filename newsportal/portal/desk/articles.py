@@ -126,8 +126,8 @@ def _page(visit: Visit, preset: str | None = None) -> Response:
     more = address(path, show=None if preset else show, **values, before=page.next) if page.next else None
     links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _filter) in FILTERS.items()]
     return render(
-        visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
-        called=display_name_function(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
+        visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, filters=values,
+        display_name=display_name_function(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
         categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(preset),
     )  # fmt: skip
 
@@ -185,7 +185,7 @@ def unfold_article(request: Request, visit: Here, article: Version) -> Response:
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
     query, portal = visit.text("q") or "", visit.portal
     return render(
-        visit.request, "fold.html", 422 if wrong else 200, article=article, here=article_path(article), asked=query,
+        visit.request, "fold.html", 422 if wrong else 200, article=article, here=article_path(article), query=query,
         candidates=candidates(portal.store, portal.index, article, query or None), searched=portal.index is not None,
         wrong=wrong,
     )  # fmt: skip

@@ -30,9 +30,8 @@ from newsportal.sources.values import words
 
 router = APIRouter(dependencies=EDIT)
 
-NAME: Final = Field(
-    "name", _("Name of the category"), "text", _("Sources that use it get its new name; stored articles keep the old one."), needed=True
-)
+RENAMING: Final = _("Sources that use it get its new name; stored articles keep the old one.")
+NAME: Final = Field("name", _("Name of the category"), "text", RENAMING, required=True)
 COMMON_FIELDS: Final = (
     Field("words", _("Strong words"), "lines", _("One per line or separated by commas; at least two characters each.")),
     Field("hints", _("Weak words"), "lines", _("Several of them are needed to decide.")),
@@ -44,7 +43,7 @@ COMMON_FIELDS: Final = (
 def categories(request: Request, visit: Here) -> Response:
     sources = visit.portal.config
     rows = list_categories(sources.categories)
-    return render(request, "categories.html", categories=rows, counts=visit.portal.tally().by_category, known=sources)
+    return render(request, "categories.html", categories=rows, counts=visit.portal.tally().by_category, config=sources)
 
 
 @router.get("/categories/new")

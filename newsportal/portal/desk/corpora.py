@@ -247,10 +247,10 @@ def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Re
     model = model_of(request, corpus, version)
     true, predicted = visit.text("true"), visit.params.get("given")
     try:
-        errors = mistakes(visit.portal.store, corpus, version, true=true, given=predicted) if model.size else None
+        errors = mistakes(visit.portal.store, corpus, version, label=true, predicted=predicted) if model.size else None
     except ModelError:
         errors = None
-    return render(request, "model_mistakes.html", corpus=corpus, model=model, seen=errors, was=true, answer=predicted)
+    return render(request, "model_mistakes.html", corpus=corpus, model=model, errors=errors, label=true, predicted=predicted)
 
 
 @router.get("/models/{corpus}/{version}/words")

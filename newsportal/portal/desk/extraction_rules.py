@@ -35,7 +35,7 @@ def _list(request: Request, status: int = 200, **more: Any) -> Response:
     sources = visit.portal.config
     library, trouble = library_of(visit.portal.store)
     rows = rows_of(visit.portal.store, sources, library)
-    values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **more}
+    values = {"url": "", "html": "", "read": (), "fault": "", "failure": trouble, **more}
     return render(request, "templates.html", status, rows=rows, archive=archive_of(sources), **values)
 
 
@@ -109,9 +109,9 @@ def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
     try:
         pages, origin = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
     except NewsportalError as error:
-        return _form(request, source, texts, 422, url=url, html=html, trouble=mask(visit.clock.says(error.message)))
+        return _form(request, source, texts, 422, url=url, html=html, failure=mask(visit.clock.says(error.message)))
     check = cross_check(rule, pages)
-    return _form(request, source, texts, url=url, html=html, check=check, whence=origin, asked=len(pages))
+    return _form(request, source, texts, url=url, html=html, check=check, whence=origin, page_count=len(pages))
 
 
 @router.post("/wrappers/{key}/save")
@@ -142,5 +142,5 @@ def _typed_rule(fields: Form) -> dict[str, str]:
 
 
 def _form(request: Request, source: ArticlePlace, texts: dict[str, str], status: int = 200, **more: Any) -> Response:
-    values = {"fault": "", "trouble": "", "check": None, "whence": "", "asked": 0, "url": "", "html": "", **more}
+    values = {"fault": "", "failure": "", "check": None, "whence": "", "page_count": 0, "url": "", "html": "", **more}
     return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(config_of(request)), **values)

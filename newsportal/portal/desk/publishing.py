@@ -64,7 +64,7 @@ def publishing(request: Request, visit: Here) -> Response:
     article = portal.store.article(filters["article"]) if filters["article"] else None
     targets = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
-        request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, asked=filters,
+        request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, filters=filters,
         article=article, absent=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
         kinds=[(visit.say(heading), address("/publishing", **{**filters, "state": name}), filters["state"] == name)
                for name, (heading, _states) in LISTS.items()],
@@ -103,7 +103,7 @@ def trial(request: Request, visit: Here) -> Response:
             results = list(steps)
     except (TargetAway, TargetUnfit) as error:
         trouble = str(error)
-    return render(request, "publishing_trial.html", target=visit.text("target"), found=results, trouble=trouble)
+    return render(request, "publishing_trial.html", target=visit.text("target"), found=results, failure=trouble)
 
 
 def _entry_rows(portal: Portal, states: tuple[State, ...], filters: Mapping[str, str | None]) -> list[dict[str, Any]]:
@@ -117,10 +117,10 @@ targets_router = APIRouter(dependencies=ADMINISTER)
 LIST: Final = "publish"
 FIELDS: Final = (
     Field("name", _("Name of the destination"), "text", _("Publications are recorded under this name: do not change it later."),
-          needed=True),
+          required=True),
     Field("to", _("URI of the destination"), "text",
           _("folder:PATH, https://… (a webhook), postgresql://…, mysql://…, sqlite:///FILE, mongodb://HOST/DATABASE or "
-            "elasticsearch://HOST:9200/INDEX. Passwords as ${NAME}, a variable of the environment."), needed=True),
+            "elasticsearch://HOST:9200/INDEX. Passwords as ${NAME}, a variable of the environment."), required=True),
     Field("secret", _("Secret of the webhook"), "text", _("Messages are signed with it. Use ${NAME} rather than the secret itself.")),
     Field("only.topics", _("Only these topics"), "topics"),
     Field("only.categories", _("Only these categories"), "lines", _("One per line. Empty: all.")),

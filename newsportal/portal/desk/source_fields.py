@@ -30,7 +30,7 @@ class Field:
     way: Way
     hint: str | None = None
     usual: bool | None = None
-    needed: bool = False
+    required: bool = False
     choices: tuple[str, ...] = ()
 
     @property
@@ -38,7 +38,7 @@ class Field:
         return f"field-{self.key.replace('.', '-')}"
 
 
-NAME = Field("name", _("Name of the source"), "text", _("Visible to readers. After renaming, its figures start again."), needed=True)
+NAME = Field("name", _("Name of the source"), "text", _("Visible to readers. After renaming, its figures start again."), required=True)
 TOPICS = Field("topics", _("Topics"), "topics", _("Assigned to every article of this source."))
 CATEGORY = Field("category", _("Category"), "text", _("Of its articles."))
 CLASSIFY = Field("auto_classify", _("Assign categories by the classifier"), "switch", usual=False)
@@ -83,19 +83,19 @@ def _form(
 
 FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "feeds": _form(
-        (NAME, Field("url", _("URL of the feed"), "address", needed=True)),
+        (NAME, Field("url", _("URL of the feed"), "address", required=True)),
         (
             Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: as declared by the pages.")),
             Field("fulltext", _("Use the text of the feed if a page cannot be read"), "switch", usual=False), *EXTRACTOR,
         ),
     ),
     "sitemaps": _form(
-        (NAME, Field("url", _("URL of the sitemap"), "address", _("Or URL of the site's robots.txt."), needed=True)),
+        (NAME, Field("url", _("URL of the sitemap"), "address", _("Or URL of the site's robots.txt."), required=True)),
         (ALLOW, DENY, AGE, Field("limit", _("Maximum articles per visit"), "number"), *EXTRACTOR),
     ),
     "regions": _form(
         (
-            NAME, Field("prefix", _("Prefix of its articles' URLs"), "address", needed=True),
+            NAME, Field("prefix", _("Prefix of its articles' URLs"), "address", required=True),
             Field("seeds", _("List pages"), "lines", _("One per line. Empty: the URL above.")),
         ),
         (
@@ -107,14 +107,14 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     ),
     "forums": _form(
         (
-            NAME, Field("url", _("Front page"), "address", _("For the page of a board, only that board is read."), needed=True),
+            NAME, Field("url", _("Front page"), "address", _("For the page of a board, only that board is read."), required=True),
             Field("boards", _("Boards"), "lines", _("List pages of the boards, one per line. Empty: those found on the front page.")),
         ),
         (AGE, Field("pages", _("Pages per board"), "number"), Field("depth", _("Pages per thread and visit"), "number")),
         place=TOPIC_FIELDS, article=(),
     ),
     "galleries": _form(
-        (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True)),
+        (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), required=True)),
         (
             Field("seed", _("Part of a story's URL"), "text"),
             Field("banned_seed", _("Parts that exclude a URL"), "lines"),
@@ -166,7 +166,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (
             NAME,
             Field("url", _("URL of a result page"), "address",
-                  _("With ##QUERY## in place of the words, and ##START## in place of the offset."), needed=True),
+                  _("With ##QUERY## in place of the words, and ##START## in place of the offset."), required=True),
             Field("kind", _("Kind of results"), "choice", choices=("news", "web")),
             Field("encoding", _("Encoding of the words"), "text"),
             Field("first", _("Offset of the first page"), "number"),

@@ -22,14 +22,14 @@ from newsportal.portal.access import EDIT, log_change, or_404, signed
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, source_path
 from newsportal.portal.desk.sources_yaml import config_of, path_of, source_entry, write
-from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
+from newsportal.portal.desk.trial_runner import SiteCheck, SiteChecks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form, FormFields, Refused
 from newsportal.portal.wording import by_field
 from newsportal.services.discovery.opml import MAX_BYTES
-from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, AlreadyThere, Choice, Family, listed, look_at_addresses
+from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, AlreadyThere, Choice, Family, check_addresses, listed
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import tried
 from newsportal.sources import mask
@@ -65,15 +65,15 @@ def begin(request: Request, visit: Here, fields: Form) -> Response:
     text, sources, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
-        return _begin_look(request, {"what": "new"}, lambda report: listed(text.encode(), sources), fields)
+        return _start_check(request, {"what": "new"}, lambda report: listed(text.encode(), sources), fields)
     urls = text.split()
     if not urls or len(urls) > MAX_ADDRESSES:
         fault = visit.say(MANY, number=MAX_ADDRESSES) if urls else visit.say(NOTHING)
         return _new_page(request, fields, fault)
     if wrong := next((address for address in urls if not _is_address(address)), None):
         return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
-    about = {"what": "new", "addresses": text, "kind": family or "", "everything": everything}
-    return _begin_look(request, about, lambda report: look_at_addresses(urls, sources, report, kind=family, everything=everything), fields)
+    task = {"what": "new", "addresses": text, "kind": family or "", "everything": everything}
+    return _start_check(request, task, lambda report: check_addresses(urls, sources, report, kind=family, everything=everything), fields)
 
 
 @router.post("/sources/opml")
@@ -92,7 +92,7 @@ async def upload(request: Request) -> Response:
         large = say("The file is too large or incomplete; the maximum is %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
     sources = config_of(request)
-    return await run_in_threadpool(_begin_look, request, {"what": "new"}, lambda report: listed(body, sources), FormFields())
+    return await run_in_threadpool(_start_check, request, {"what": "new"}, lambda report: listed(body, sources), FormFields())
 
 
 def _is_address(text: str) -> bool:
@@ -106,7 +106,7 @@ def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
     sources = config_of(request)
     source_entry(request, key)
-    return _begin_look(request, {"what": "test", "key": key}, lambda report: tried(key, sources), FormFields())
+    return _start_check(request, {"what": "test", "key": key}, lambda report: tried(key, sources), FormFields())
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
@@ -116,8 +116,8 @@ def start_trial(request: Request, key: str, other: str) -> str:
     if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):
         return other
     try:
-        looks, about = cast(Looks, request.app.state.looks), {"what": "test", "key": key}
-        return f"/sources/looks/{looks.start(owner_of(request), about, lambda report: tried(key, sources)).id}"
+        looks, task = cast(SiteChecks, request.app.state.site_checks), {"what": "test", "key": key}
+        return f"/sources/looks/{looks.start(owner_of(request), task, lambda report: tried(key, sources)).id}"
     except TooMany:
         return other
 
@@ -125,19 +125,19 @@ def start_trial(request: Request, key: str, other: str) -> str:
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
     """Show the progress of a check; htmx requests the inner part every second."""
-    return _trial_page(request, look_of(request, id), FormFields(), full_page="hx-request" not in request.headers)
+    return _trial_page(request, check_of(request, id), FormFields(), full_page="hx-request" not in request.headers)
 
 
 @router.post("/sources/looks/{id}/end")
 def end(request: Request, id: str) -> Response:
-    end_look(request, id)
+    drop_check(request, id)
     return RedirectResponse("/sources/new", 303)
 
 
 @router.post("/sources/looks/{id}")
 def add(request: Request, id: str, fields: Form) -> Response:
     """Save the chosen sources to the file."""
-    look, visit = look_of(request, id), Visit(request)
+    look, visit = check_of(request, id), Visit(request)
     take_rest = bool(fields.get("rest"))
     selected = [
         (number, choice)
@@ -182,12 +182,12 @@ def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
     return values | ({"category": category} if category else {}) | ({"topics": topics} if topics else {})
 
 
-def _begin_look(request: Request, about: dict[str, Any], work: Any, fields: FormFields) -> Response:
+def _start_check(request: Request, task: dict[str, Any], work: Any, fields: FormFields) -> Response:
     try:
-        return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
+        return RedirectResponse(f"/sources/looks/{start_check(request, task, work).id}", 303)
     except TooMany:
         text = Visit(request).say(BUSY)
-        return redirect_with(request, source_path(about["key"]), text) if about["what"] == "test" else _new_page(request, fields, text, 429)
+        return redirect_with(request, source_path(task["key"]), text) if task["what"] == "test" else _new_page(request, fields, text, 429)
 
 
 def _new_page(
@@ -206,17 +206,17 @@ def _new_page(
 
 
 def _trial_page(
-    request: Request, look: Look, fields: FormFields, fault: str | None = None, *, status: int = 200, full_page: bool = True
+    request: Request, look: SiteCheck, fields: FormFields, fault: str | None = None, *, status: int = 200, full_page: bool = True
 ) -> Response:
     visit = Visit(request)
-    results: list[AddressResult] = look.found if look.about["what"] == "new" and look.found else []
+    results: list[AddressResult] = look.found if look.task["what"] == "new" and look.found else []
     numbers = {id(choice): number for number, choice in _choices(look)}
     visible = [row for row in results if not row.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in row.choices)]
     return render(
-        request, "source_look.html" if full_page else "parts/source_look.html", status, look=look, what=look.about["what"],
+        request, "source_look.html" if full_page else "parts/source_look.html", status, look=look, what=look.task["what"],
         results=visible[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
         faults={row.url: row.error or AlreadyThere(mask(row.url), row.there or "") for row in visible if row.error or row.there},
-        failure=look.error, trials=look.found if look.about["what"] == "test" and look.found else [],
+        failure=look.error, trials=look.found if look.task["what"] == "test" and look.found else [],
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
         taken=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
         topics_of=lambda choice: fields.getlist(f"topics-{numbers[id(choice)]}"),
@@ -225,26 +225,26 @@ def _trial_page(
     )  # fmt: skip
 
 
-def _choices(look: Look) -> list[tuple[int, Choice]]:
-    results: list[AddressResult] = look.found if look.about["what"] == "new" and look.found else []
+def _choices(look: SiteCheck) -> list[tuple[int, Choice]]:
+    results: list[AddressResult] = look.found if look.task["what"] == "new" and look.found else []
     return list(enumerate(choice for result in results for choice in result.choices))
 
 
-def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
+def start_check(request: Request, task: dict[str, Any], work: Any) -> SiteCheck:
     """Start a check of other sites. Raises ``TooMany``."""
-    look = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
-    action, thing = "source.test" if about["what"] == "test" else "source.look", about.get("key") or mask(about.get("addresses", ""))[:500]
+    look = cast(SiteChecks, request.app.state.site_checks).start(owner_of(request), task, work)
+    action, thing = "source.test" if task["what"] == "test" else "source.look", task.get("key") or mask(task.get("addresses", ""))[:500]
     log_change(request, action, thing)
     return look
 
 
-def look_of(request: Request, id: str) -> Look:
-    return or_404(cast(Looks, request.app.state.looks).get(id, owner_of(request)))
+def check_of(request: Request, id: str) -> SiteCheck:
+    return or_404(cast(SiteChecks, request.app.state.site_checks).get(id, owner_of(request)))
 
 
-def end_look(request: Request, id: str) -> None:
-    look_of(request, id)
-    cast(Looks, request.app.state.looks).drop(id, owner_of(request))
+def drop_check(request: Request, id: str) -> None:
+    check_of(request, id)
+    cast(SiteChecks, request.app.state.site_checks).drop(id, owner_of(request))
 
 
 def owner_of(request: Request) -> str:
@@ -272,7 +272,7 @@ def state(request: Request, visit: Here, key: str) -> Response:
     until = state.rest_until if state.rest_until is not None and state.rest_until > portal.now() else None
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
-        done=done and bool(visits), visits=visits, came=newest, rests=until,
+        done=done and bool(visits), visits=visits, newest=newest, rests=until,
         crawls=is_crawling(portal),
     )  # fmt: skip
 

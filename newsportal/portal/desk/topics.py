@@ -140,7 +140,7 @@ def topics(request: Request, visit: Here) -> Response:
     names = [topic.name for topic in sources.topics]
     recent = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
-    return render(request, "topics.html", known=sources, lately=recent, job=job, days=ASSIGN_DAYS, gone=_deleted_topics(request, names),
+    return render(request, "topics.html", config=sources, recent=recent, job=job, days=ASSIGN_DAYS, deleted=_deleted_topics(request, names),
         refusals=visit.refusals(names),
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ def confirm_delete(request: Request, name: str) -> Response:
     or_404(sources.topic(name))
     source_names = [source.name for source in sources.all() if name in getattr(source, "topics", ())]
     published = [target.name for target in sources.publish if name in getattr(target.only, "topics", ())]
-    return render(request, "topic_delete.html", name=name, named=source_names, published=published)
+    return render(request, "topic_delete.html", name=name, sources=source_names, published=published)
 
 
 @router.post("/topics/{name}/delete")

@@ -23,7 +23,7 @@ KEPT: Final = 1800.0  # seconds that a result is kept: its reader may be called 
 
 
 class TooMany(NewsportalError):
-    """Raised by :meth:`Looks.start` if too many looks are running or queued. The page says so."""
+    """Raised by :meth:`SiteChecks.start` if too many looks are running or queued. The page says so."""
 
 
 class Abandoned(NewsportalError):
@@ -31,12 +31,12 @@ class Abandoned(NewsportalError):
 
 
 @dataclass
-class Look:
-    """A look: ``owner`` is the id of the person who started it, ``about`` its subject. When done, it has ``found`` or ``error``."""
+class SiteCheck:
+    """A look: ``owner`` is the id of the person who started it, ``task`` what it checks. When done, it has ``found`` or ``error``."""
 
     id: str
     owner: str
-    about: dict[str, Any]
+    task: dict[str, Any]
     began: float
     seen: float
     steps: list[str] = field(default_factory=list)
@@ -55,28 +55,28 @@ class Look:
 Work = Callable[[Callable[[str], None]], Any]  # the function that a look runs; it reports each step
 
 
-class Looks:
+class SiteChecks:
     """Thread-safe. ``at_once``: how many run at the same time."""
 
     def __init__(self, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
         self._slots = threading.Semaphore(at_once)
         self._most = at_once + waiting
         self._lock = threading.Lock()
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, SiteCheck] = {}
 
-    def start(self, owner: str, about: dict[str, Any], work: Work) -> Look:
+    def start(self, owner: str, task: dict[str, Any], work: Work) -> SiteCheck:
         """Run ``work`` as soon as a thread is free. Raises ``TooMany``."""
         now = monotonic()
         with self._lock:
             self._looks = {id: look for id, look in self._looks.items() if not look.done or now - look.seen <= KEPT}
             if sum(not look.done for look in self._looks.values()) >= self._most:
                 raise TooMany("too many look at other sites already: try again in a minute")
-            look = Look(secrets.token_urlsafe(12), owner, about, now, now)
+            look = SiteCheck(secrets.token_urlsafe(12), owner, task, now, now)
             self._looks[look.id] = look
         threading.Thread(target=self._run, args=(look, work), name="look", daemon=True).start()
         return look
 
-    def get(self, id: str, owner: str) -> Look | None:
+    def get(self, id: str, owner: str) -> SiteCheck | None:
         """Return the look of this owner, and keep it from being abandoned."""
         if (look := self._of(id, owner)) is None:
             return None
@@ -88,12 +88,12 @@ class Looks:
         if (look := self._of(id, owner)) is not None:
             look.dropped = True
 
-    def _of(self, id: str, owner: str) -> Look | None:
+    def _of(self, id: str, owner: str) -> SiteCheck | None:
         with self._lock:
             look = self._looks.get(id)
         return look if look is not None and look.owner == owner else None
 
-    def _run(self, look: Look, work: Work) -> None:
+    def _run(self, look: SiteCheck, work: Work) -> None:
         with self._slots:
             try:
                 look.report("")

@@ -43,7 +43,7 @@ def runs(request: Request, visit: Here) -> Response:
     read, all_runs = visit.portal.store.runs(RUNS_READ), bool(visit.params.get("all"))
     matching = [run for run in read if all_runs or not run.idle]
     kinds = {name: visit.say(kind) for name, kind in NAMES.items()}
-    return render(request, "runs.html", runs=matching[:SHOWN], idle=len(read) - len(matching), whole=all_runs, kinds=kinds)
+    return render(request, "runs.html", runs=matching[:SHOWN], idle=len(read) - len(matching), all_runs=all_runs, kinds=kinds)
 
 
 @router.get("/runs/{run_id}")
@@ -80,7 +80,7 @@ RUNS_SEARCHED: Final = 20  # reports searched for crawls in progress: each spide
 class Training:
     """The last training: its time, the share that counts as liked, and its other figures."""
 
-    made: datetime
+    trained: datetime
     alpha: float
     facts: tuple[tuple[str, Any], ...]
 
@@ -132,13 +132,13 @@ def reading(request: Request, visit: Here) -> Response:
     figures = visit.portal.reading()
     learnt = training_of(*figures.fit) if figures.fit else None
     alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(figures.months)
-    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, learnt=learnt, alpha=alpha, named=figure_labels(visit))
+    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, learnt=learnt, alpha=alpha, labels=figure_labels(visit))
 
 
 def monitor_page(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
     """Render a page of the monitor, from the template ``parts/NAME.html``."""
-    display_name = display_name_function(visit.portal, visit.clock.words)
-    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, ways=monitor_links(visit), called=display_name, **values)
+    values |= {"links": monitor_links(visit), "display_name": display_name_function(visit.portal, visit.clock.words)}
+    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, **values)
 
 
 def days_of(visit: Visit) -> int:

@@ -140,7 +140,7 @@ def system(request: Request, visit: Here) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
     return render(
-        request, "system.html", here="/monitor/system", ways=monitor_links(visit), machine=measure_machine(visit.portal.config),
+        request, "system.html", here="/monitor/system", links=monitor_links(visit), machine=measure_machine(visit.portal.config),
         parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(minute.values()) for minute in minutes],
         kinds={kind: sum(minute.get(kind, 0) for minute in minutes) for kind in sorted({kind for minute in minutes for kind in minute})},
         **log_of(request, visit),

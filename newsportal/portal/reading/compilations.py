@@ -91,8 +91,8 @@ def page(request: Request, visit: Visit, day: date | None, since: datetime, unti
     today = visit.clock.local(visit.clock.now).date()
     name, before = address("/briefing", topic=topic), (day or today) - DAY
     response = render(
-        request, "briefing.html", made=briefing, day=day, topic=topic, topics=visit.portal.topics(), seen=previous, passages=passages,
-        new=sum(event.last > previous for event in briefing.events) if previous else 0,
+        request, "briefing.html", briefing=briefing, day=day, topic=topic, topics=visit.portal.topics(), passages=passages,
+        last_visit=previous, new=sum(event.last > previous for event in briefing.events) if previous else 0,
         earlier=address(f"/briefing/{before}", topic=topic) if has_stories(visit, before) else None,
         later=(address(f"/briefing/{day + DAY}", topic=topic) if day < today else name) if day else None,
         feed=FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic),

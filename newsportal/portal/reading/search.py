@@ -40,7 +40,7 @@ def search(request: Request, visit: Here) -> Response:
     results, away = run_search(visit, search)
     has_more = search.page * PAGE < results.total and results.hits and search.page < MAX_PAGES
     return render(
-        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], asked=search, kept=fields_of(search),
+        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], search=search, kept=fields_of(search),
         kept_but_days=fields_of(search, {"since": None, "until": None}) | {"q": search.text[:SHOWN_QUERY_CHARS]},
         away=away, results=results, sorts=sorts(search, visit), filters=chips(search, visit),
         facets=facets(search, results, visit) if not search.empty and not away else [],

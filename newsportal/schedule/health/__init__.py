@@ -1,6 +1,6 @@
 """Health of a source, judged by its visits. Pure: visits and clock are arguments.
 
-    found = health(visits, now, known=state)
+    found = health(visits, now, previous=state)
     print(found.state, found.reason(), found.remedy())
 
 ``visits`` are the newest of a source together with the newest productive ones (``store.visits.of`` with and without ``bringing``, joined by

@@ -101,7 +101,7 @@ def merge_visits(*visits: Iterable[Visit]) -> list[Visit]:
     return [found[moment] for moment in sorted(found, reverse=True)]
 
 
-def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | None = None, enabled: bool = True) -> Health:
+def health(visits: Sequence[Visit], now: datetime, *, previous: RememberedState | None = None, enabled: bool = True) -> Health:
     """Return the health of a source by its ``visits``, newest first (:func:`merge_visits`); ``now`` only affects silence and backoff."""
     visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]  # others have just begun
     found = figures(visits)
@@ -110,7 +110,7 @@ def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | N
         return Health("off", figures=found, cadence=pace)
     judged = (
         _judge_lists(found)
-        or _judge_backoff(known, now)
+        or _judge_backoff(previous, now)
         or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
         or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
         or _judge_articles(found)

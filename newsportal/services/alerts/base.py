@@ -121,21 +121,21 @@ def headline(title: str) -> str:
 SMALL: Final = 2000  # maximum characters of a field: enough for a URL
 
 
-class Unclear(NewsportalError):
+class DeliveryUnknown(NewsportalError):
     """Raised if no response arrived: perhaps it was sent. The caller does not send it again."""
 
 
-class Gone(Refused):
+class ReceiverGone(Refused):
     """Raised if the receiver has ceased to exist. The caller deletes its data."""
 
 
 class BadField(NewsportalError):
-    """Raised for an invalid field. ``field``: its name; ``why``: the reason."""
+    """Raised for an invalid field. ``field``: its name; ``reason``: why."""
 
     def __init__(self, name: str, reason: Message) -> None:
         super().__init__(f"{name}: {reason}")
         self.field = name
-        self.why = reason
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Field:
     label: Message
     hint: Message | None = None
     secret: bool = False
-    needed: bool = True
+    required: bool = True
     default: str = ""
     check: Callable[[str], str | Message] | None = None
 
@@ -169,7 +169,7 @@ class Setting:
     agent: str = "newsportal"
     mail_server: str | None = field(default=None, repr=False)
     mail_from: str | None = None
-    own: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
+    portal_fields: Callable[[], Mapping[str, str]] = field(default=dict, repr=False)
 
 
 Fields = Mapping[str, str]
@@ -179,7 +179,7 @@ CheckAnswer = Callable[[Answer], None]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A message service. ``title``: English, translated by the catalogues. ``needs``: the right required to use it. ``build_request``
+    """A message service. ``title``: English, translated by the catalogues. ``right``: the right required to use it. ``build_request``
     creates the request, ``check_answer`` checks the response (raises ``Refused``, ``PutOff``); without them the message is sent through
     Apprise to ``address`` (raises ``Refused``). ``signs``: uses the portal's own key (:class:`Setting`)."""
 
@@ -189,7 +189,7 @@ class Service:
     build_request: BuildRequest | None = None
     check_answer: CheckAnswer | None = None
     address: Callable[[Fields, Setting], str] | None = None
-    needs: str = "keep"
+    right: str = "keep"
     signs: bool = False
 
     def checked(self, values: Fields) -> dict[str, str]:
@@ -197,7 +197,7 @@ class Service:
         found = {}
         for spec in self.fields:
             value = values.get(spec.name, "").strip() or spec.default
-            if spec.needed and not value:
+            if spec.required and not value:
                 raise BadField(spec.name, Message("alert.missing"))
             if len(value) > SMALL or not value.isprintable():
                 raise BadField(spec.name, Message("alert.characters"))

@@ -41,7 +41,7 @@ class BadFields(NewsportalError):
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The person creating an alert with rights, existing topics, and whether mail can be sent; ``after``: the store's last change;
-    ``most``: maximum of ``per_hour``; ``others``: number of alerts of the person."""
+    ``max_per_hour``: maximum of ``per_hour``; ``alert_count``: number of alerts of the person."""
 
     person: Person
     rights: Collection[str]
@@ -49,8 +49,8 @@ class Terms:
     mail: bool
     now: datetime
     after: int = 0
-    most: int = 20
-    others: int = 0
+    max_per_hour: int = 20
+    alert_count: int = 0
 
 
 def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
@@ -61,9 +61,9 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
     about, of = _parse_subject(form, terms, faults)
     channel, fields = _parse_channel(form, terms, before, faults)
     digest, quiet = _parse_hours(form, faults), _parse_quiet_hours(form, faults)
-    per_hour = _parse_number(form.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
+    per_hour = _parse_number(form.get("per_hour", "6"), 1, terms.max_per_hour, "per_hour", faults)
     name = clean(form.get("name", ""))[:MAX_NAME] or of or about
-    if before is None and terms.others >= MOST_OF_ONE:
+    if before is None and terms.alert_count >= MOST_OF_ONE:
         faults["name"] = Message("alert.many")
     if faults:
         raise BadFields(faults)
@@ -86,7 +86,7 @@ def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
     try:
         service.checked(alert.fields)
     except BadField as error:
-        raise BadFields({error.field: error.why}) from error
+        raise BadFields({error.field: error.reason}) from error
     return replace(alert, enabled=True, created=now, after=after)
 
 
@@ -121,7 +121,7 @@ def _parse_subject(form: Mapping[str, str], terms: Terms, faults: dict[str, Mess
 
 def _parse_channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
     service = SERVICES.get(form.get("channel", before.channel if before else ""))
-    if service is None or service.needs not in terms.rights:
+    if service is None or service.right not in terms.rights:
         faults["channel"] = Message("alert.no-channel")
         return "", {}
     if service.name == "mail" and not terms.mail:
@@ -132,7 +132,7 @@ def _parse_channel(form: Mapping[str, str], terms: Terms, before: Alert | None, 
     try:
         return service.name, service.checked(values)
     except BadField as error:
-        faults[error.field] = error.why
+        faults[error.field] = error.reason
         return service.name, {}
 
 

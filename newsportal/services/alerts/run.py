@@ -23,7 +23,7 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
 from newsportal.services.accounts.alerts import State as State
-from newsportal.services.alerts.base import Gone, Item, Setting, Unclear, headline, message_of, test_message
+from newsportal.services.alerts.base import DeliveryUnknown, Item, ReceiverGone, Setting, headline, message_of, test_message
 from newsportal.services.alerts.making import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.services import SERVICES, hidden, send
@@ -160,7 +160,7 @@ def allowed(work: Work, alert: Alert) -> bool:
     if owner is None or owner.disabled:
         return False
     needed, service = "watch" if alert.about in OPERATORS else "keep", SERVICES.get(alert.channel)
-    return needed in owner.rights and (service is None or service.needs in owner.rights)
+    return needed in owner.rights and (service is None or service.right in owner.rights)
 
 
 def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tally) -> bool:
@@ -178,13 +178,13 @@ def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tall
     except PutOff as error:
         _put_off(work, alert, messages, error, tally)
         return False
-    except Unclear as error:
+    except DeliveryUnknown as error:
         tally.unclear += 1
         outbox.settle(messages, "unknown", now=work.now(), reason=str(error))
     except (Refused, DependencyMissing) as error:
         logger.warning("alert %s: %s", alert.id, error)
         _failed(work, alert, messages, str(error), tally)
-        if isinstance(error, Gone):
+        if isinstance(error, ReceiverGone):
             _forget_receiver(work, alert)
             return False
     else:
@@ -239,7 +239,7 @@ def send_test(work: Work, alert: Alert) -> None:
         raise Refused("the owner of the alert no longer has the right for this subject or channel")
     try:
         send(alert.channel, alert.fields, test_message(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
-    except Gone:
+    except ReceiverGone:
         _forget_receiver(work, alert)
         raise
 

@@ -22,7 +22,7 @@ from newsportal.messages import Message
 from newsportal.net import egress
 from newsportal.net.egress import Answer
 from newsportal.schedule.freshness import retry_after
-from newsportal.services.alerts.base import AlertMessage, CheckAnswer, Field, Fields, Request, Service, Setting, Unclear
+from newsportal.services.alerts.base import AlertMessage, CheckAnswer, DeliveryUnknown, Field, Fields, Request, Service, Setting
 from newsportal.services.alerts.web_push import web_push
 from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.services.publishing.webhook import SIGNATURE, signature
@@ -62,7 +62,7 @@ def check_status(answer: Answer) -> None:
 # Group robots of 企业微信, 飞书 and 钉钉: the status is always 200, the result is in the body.
 
 NO_KEY: Final = Message("alert.no-key")
-ROBOT_SECRET: Final = Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, needed=False)
+ROBOT_SECRET: Final = Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, required=False)
 
 
 def _robot_key(host: str, parameter: str | None) -> Field:
@@ -170,8 +170,8 @@ NTFY_FIELDS: Final = (
         "topic", Message("field.ntfy-topic"), Message("field-hint.ntfy-topic"), secret=True,
         check=_matches(r"[A-Za-z0-9_-]{1,64}", "alert.ntfy-topic"),
     ),
-    Field("server", Message("field.server"), needed=False, default="https://ntfy.sh", check=lambda value: _web_address(value.rstrip("/"))),
-    Field("token", Message("field.access-token"), Message("field-hint.access-token"), secret=True, needed=False),
+    Field("server", Message("field.server"), required=False, default="https://ntfy.sh", check=lambda url: _web_address(url.rstrip("/"))),
+    Field("token", Message("field.access-token"), Message("field-hint.access-token"), secret=True, required=False),
 )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ NTFY: Final = Service("ntfy", "ntfy", NTFY_FIELDS, _ntfy, check_status)
 
 WEBHOOK_FIELDS: Final = (
     Field("url", Message("field.url"), Message("field-hint.url"), secret=True, check=_web_address),
-    Field("secret", Message("field.secret"), Message("field-hint.secret"), secret=True, needed=False),
+    Field("secret", Message("field.secret"), Message("field-hint.secret"), secret=True, required=False),
 )
 
 
@@ -239,7 +239,7 @@ MAIL: Final = Service("mail", "Mail", (MAIL_FIELD,), address=mail_address)
 APPRISE_FIELD: Final = Field(
     "url", Message("field.apprise"), Message("field-hint.apprise"), secret=True, check=_matches(".*://.*", "alert.no-apprise")
 )
-APPRISE: Final = Service("apprise", "Another service", (APPRISE_FIELD,), address=lambda fields, _: fields["url"], needs="administer")
+APPRISE: Final = Service("apprise", "Another service", (APPRISE_FIELD,), address=lambda fields, _: fields["url"], right="administer")
 
 PUSH: Final = web_push(check_status)
 
@@ -266,12 +266,12 @@ PERMANENT: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 
 
 def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting, now: datetime) -> None:
-    """Send a message. Raises ``Refused``, ``PutOff``, ``Unclear``, ``DependencyMissing``. Blocking."""
+    """Send a message. Raises ``Refused``, ``PutOff``, ``DeliveryUnknown``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
         raise Refused("the service no longer exists")
     if service.signs:
-        fields = {**fields, **setting.own()}
+        fields = {**fields, **setting.portal_fields()}
     if service.build_request is not None:
         _by_http(service, service.build_request(fields, message, now), fields, setting)
     elif service.address is not None:
@@ -289,7 +289,7 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
     except FetchFailed as error:
         if egress.never_sent(error):
             raise PutOff(f"it is not reachable ({error.reason})") from error
-        raise Unclear(f"no answer came ({error.reason}): it may have arrived") from error
+        raise DeliveryUnknown(f"no answer came ({error.reason}): it may have arrived") from error
     if service.check_answer is not None:
         try:
             service.check_answer(answer)
@@ -318,7 +318,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
         raise Refused(reason)
     if NOT_SENT.search(output):
         raise PutOff(reason)
-    raise Unclear(f"{reason}: it may have arrived")
+    raise DeliveryUnknown(f"{reason}: it may have arrived")
 
 
 def hidden(text: str, fields: Mapping[str, str]) -> str:

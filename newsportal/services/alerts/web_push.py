@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from newsportal.errors import DependencyMissing
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
-from newsportal.services.alerts.base import AlertMessage, Field, Fields, Gone, Request, Service
+from newsportal.services.alerts.base import AlertMessage, Field, Fields, ReceiverGone, Request, Service
 from newsportal.services.publishing.base import Refused
 from newsportal.sources.uris import BadAddress, check_url
 
@@ -88,13 +88,13 @@ def subscription(text: str) -> str | Message:
 
 def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Request:
     """Encrypt and sign a message. ``fields``: the subscription, the portal's ``key`` and ``contact``. Raises ``DependencyMissing``,
-    ``Gone``, ``Refused``."""
+    ``ReceiverGone``, ``Refused``."""
     require_libraries()
     import http_ece
     from cryptography.hazmat.primitives.asymmetric import ec
 
     if not fields.get("subscription"):
-        raise Gone("no browser is subscribed; open the alert, subscribe one, save it and switch it on")
+        raise ReceiverGone("no browser is subscribed; open the alert, subscribe one, save it and switch it on")
     parsed = json.loads(fields["subscription"])
     address = message.items[0].address if len(message.items) == 1 else "/alerts"
     payload = {
@@ -122,7 +122,7 @@ def web_push(check_status: Callable[[Answer], None]) -> Service:
 
     def check(answer: Answer) -> None:
         if answer.status in (404, 410):
-            raise Gone("this browser no longer accepts messages; subscribe it again")
+            raise ReceiverGone("this browser no longer accepts messages; subscribe it again")
         check_status(answer)
 
     return Service(

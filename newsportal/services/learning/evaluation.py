@@ -82,11 +82,11 @@ def opened(store: Store, corpus: str, version: int) -> Classifier:
 
 
 def mistakes(
-    store: Store, corpus: str, version: int, *, true: str | None = None, given: str | None = None, limit: int = 50
+    store: Store, corpus: str, version: int, *, label: str | None = None, predicted: str | None = None, limit: int = 50
 ) -> Mistakes:  # fmt: skip
-    """Return the errors of a version, filtered by ``true`` and ``given`` (``""``: none of the labels). Raises as :func:`opened`."""
+    """Return the errors of a version, filtered by ``label`` and ``predicted`` (``""``: none of the labels). Raises as :func:`opened`."""
     classifier, held_out = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
-    unseen = (doc for doc in store.corpora.documents(corpus, label=true) if doc.id in held_out)
+    unseen = (doc for doc in store.corpora.documents(corpus, label=label) if doc.id in held_out)
     examined, wrong, errors = 0, 0, list[Mistaken]()
     for part in chunks(islice(unseen, MOST), AT_ONCE):
         answers = [classifier.classify(doc.title, doc.text) for doc in part]
@@ -95,7 +95,7 @@ def mistakes(
             if answer.label == doc.label.label:
                 continue
             wrong += 1
-            if len(errors) < limit and given in (None, answer.label or ""):
+            if len(errors) < limit and predicted in (None, answer.label or ""):
                 score = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
                 errors.append(Mistaken(doc, answer.label, score, classifier.explain(doc.title, doc.text, answer.label, EXPLAINED_WORDS)))
     return Mistakes(examined, wrong, tuple(errors))

@@ -71,7 +71,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A store, a target with its settings, and the owner of leases. ``stopped`` is called between articles; ``tell`` after each."""
+    """A store, a target with its settings, and the owner of leases. ``stopped`` is called between articles; ``on_progress`` after each."""
 
     store: Store
     settings: Settings
@@ -79,7 +79,7 @@ class Work:
     owner: str = field(default_factory=owner_name)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stopped: Callable[[], bool] = lambda: False
-    tell: Callable[[Tally], None] = lambda tally: None
+    on_progress: Callable[[Tally], None] = lambda tally: None
 
 
 def publish(work: Work, *, limit: int | None = None) -> Tally:
@@ -161,7 +161,7 @@ def _deliver(work: Work, entries: list[OutboxEntry], tally: Tally) -> None:
         except BaseException:
             work.store.outbox.give_back(entries[place:], now=work.now())
             raise
-        work.tell(tally)
+        work.on_progress(tally)
 
 
 def _handle(work: Work, entries: Sequence[OutboxEntry], tally: Tally) -> None:

@@ -22,7 +22,7 @@ MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
 class Visitor:
     """Fetches pages by URL. Raises ``EgressDenied`` and ``FetchFailed``, including ``FetchRefused``. Redirects are followed here, so that
     robots.txt is checked for each URL; ``get`` may raise ``Redirected``. ``requests``: number of requests, including robots.txt and
-    redirects; ``tell`` is called with each URL before its request."""
+    redirects; ``report`` is called with each URL before its request."""
 
     def __init__(
         self,
@@ -32,11 +32,11 @@ class Visitor:
         obey: bool = True,
         delay: float = 0.0,
         most: int = MAX_REQUESTS,
-        tell: Callable[[str], None] = lambda url: None,
+        report: Callable[[str], None] = lambda url: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._get, self._agent, self._obey, self._delay, self._most = get, agent, obey, delay, most
-        self._tell, self._sleep = tell, sleep
+        self._report, self._sleep = report, sleep
         self._robots: dict[str, tuple[bytes, Rules]] = {}
         self._last: dict[str, float] = {}
         self.requests = 0
@@ -95,17 +95,17 @@ class Visitor:
         if origin in self._last:
             self._sleep(max(0.0, self._last[origin] + wait - time.monotonic()))
         self.requests += 1
-        self._tell(url)
+        self._report(url)
         try:
             return self._get(url)
         finally:
             self._last[origin] = time.monotonic()
 
 
-def visitor(sources: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], None] = lambda url: None) -> Visitor:
-    polite = sources.politeness
-    agent = product_token(sources.user_agent)
-    return Visitor(fetcher(sources, follow=False), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)
+def visitor(sources: Sources, *, most: int = MAX_REQUESTS, report: Callable[[str], None] = lambda url: None) -> Visitor:
+    polite, agent = sources.politeness, product_token(sources.user_agent)
+    delay = min(polite.delay, MAX_WAIT)
+    return Visitor(fetcher(sources, follow=False), agent, obey=polite.obey_robots, delay=delay, most=most, report=report)
 
 
 def _origin(url: str) -> str:

@@ -262,15 +262,15 @@ class AddressResult:
     there: str | None = None
 
 
-def look_at_addresses(
-    addresses: Sequence[str], sources: Sources, tell: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
+def check_addresses(
+    addresses: Sequence[str], sources: Sources, report: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
 ) -> list[AddressResult]:
-    """Process the URLs in order; ``tell`` is called with every URL before it is fetched, and may raise to stop."""
+    """Process the URLs in order; ``report`` is called with every URL before it is fetched, and may raise to stop."""
     found = []
     taken: dict[Kind, set[str]] = {}
     for url in addresses[:MAX_ADDRESSES]:
-        tell(url)
-        result, choices = _search_address(url, sources, tell, kind, everything), list[Choice]()
+        report(url)
+        result, choices = _search_address(url, sources, report, kind, everything), list[Choice]()
         for choice in result.choices:
             names = taken.setdefault(choice.kind, set())
             if choice.proposal is not None and choice.values["name"] in names:
@@ -281,14 +281,14 @@ def look_at_addresses(
     return found
 
 
-def _search_address(url: str, sources: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
-    visit = visitor(sources, most=MAX_REQUESTS + MORE, tell=tell)
+def _search_address(url: str, sources: Sources, report: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
+    visit = visitor(sources, most=MAX_REQUESTS + MORE, report=report)
     try:
         offer = proposed(url, sources, visit, kind=kind, everything=everything)
     except AlreadyThere as error:
         return AddressResult(url, error=error, there=error.key)
     except NewsportalError as error:
-        tell(url)  # raises if that was the reason
+        report(url)  # raises if that was the reason
         return AddressResult(url, error=error)
     choices = [
         Choice(preview.proposal.kind, dict(preview.values), place == 0, preview.proposal, preview.reading, preview.overlap)

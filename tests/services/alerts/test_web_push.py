@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from newsportal.errors import DependencyMissing
-from newsportal.services.alerts.base import BadField, Gone
+from newsportal.services.alerts.base import BadField, ReceiverGone
 from newsportal.services.alerts.making import BadFields, resumed
 from newsportal.services.alerts.opening import own_fields
 from newsportal.services.alerts.run import Work, send_test, step
@@ -145,7 +145,7 @@ def test_example_of_rfc_8291_is_decrypted() -> None:
 @pytest.fixture
 def work(desk: Any) -> Work:
     fields = own_fields(desk.accounts, Sources())
-    return replace(desk.work, setting=replace(desk.work.setting, own=lambda: {**fields(), "contact": "mailto:desk@portal.example"}))
+    return replace(desk.work, setting=replace(desk.work.setting, portal_fields=lambda: {**fields(), "contact": "mailto:desk@portal.example"}))
 
 
 def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: PushService) -> None:
@@ -161,7 +161,7 @@ def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: Pu
         "aud": service.address,
         "exp": int(desk.clock[0].timestamp()) + 12 * 3600,
         "sub": "mailto:desk@portal.example",
-        "k": public_key(work.setting.own()["key"]),
+        "k": public_key(work.setting.portal_fields()["key"]),
     }
 
 
@@ -186,7 +186,7 @@ def test_expired_subscription_is_removed(desk: Any, work: Work, service: PushSer
     assert "subscribe it again" in desk.accounts.alerts.messages(alert.id)[0].reason
     second = replace(alert, id="b")
     desk.accounts.alerts.add(second)
-    with pytest.raises(Gone):
+    with pytest.raises(ReceiverGone):
         send_test(work, second)
     assert desk.accounts.alerts.alert("b").fields == {}
 
@@ -219,11 +219,11 @@ def test_busy_push_service_is_retried_after_its_delay(desk: Any, work: Work, ser
 
 
 def test_signature_is_valid_for_one_push_service(desk: Any, work: Work, service: PushService) -> None:
-    header = authorization("https://push.example/send/abc", work.setting.own()["key"], "", desk.clock[0])
+    header = authorization("https://push.example/send/abc", work.setting.portal_fields()["key"], "", desk.clock[0])
     assert claims_of(header)["aud"] == "https://push.example"
     assert service.refusal({"authorization": header, "ttl": "1", "content-encoding": "aes128gcm"}, b"") == 403
     with pytest.raises(InvalidSignature):
-        claims_of(header.replace(f"k={public_key(work.setting.own()['key'])}", f"k={public_key(new_key())}"))
+        claims_of(header.replace(f"k={public_key(work.setting.portal_fields()['key'])}", f"k={public_key(new_key())}"))
 
 
 def test_alert_without_subscription_is_disabled(desk: Any, work: Work, service: PushService) -> None:
@@ -236,7 +236,7 @@ def test_alert_without_subscription_is_disabled(desk: Any, work: Work, service: 
     assert (tally.sent, tally.failed, len(service.received)) == (1, 2, 1)
     assert not desk.accounts.alerts.alert(unsubscribed.id).enabled
     assert "subscribe the browser again" in desk.accounts.alerts.messages(broken.id)[0].reason
-    with pytest.raises(Gone):
+    with pytest.raises(ReceiverGone):
         send_test(work, unsubscribed)
 
 

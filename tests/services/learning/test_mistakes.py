@@ -52,7 +52,7 @@ def test_mistakes_have_deciding_words(store: Store) -> None:
         assert mistake.given != mistake.document.label.label
         assert mistake.words
     assert len(mistakes(store, "categories", 1, limit=0).shown) == 0
-    narrow = mistakes(store, "categories", 1, true="体育", given="财经")
+    narrow = mistakes(store, "categories", 1, label="体育", predicted="财经")
     assert all((mistake.document.label.label, mistake.given) == ("体育", "财经") for mistake in narrow.shown)
 
 

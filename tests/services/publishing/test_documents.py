@@ -240,7 +240,7 @@ def test_publishing_resumes_after_mongodb_was_killed(store: Store, add: Add, tmp
     with own_server("mongodb") as server:
         target = target_of(server.url("docs"), only="{versions: all}")
         with work_on(store, tmp_path, target) as work:
-            tally = publish(replace(work, tell=lambda tally: server.kill() if tally.done == 200 else None))
+            tally = publish(replace(work, on_progress=lambda tally: server.kill() if tally.done == 200 else None))
             assert (tally.published, tally.away is not None) == (200, True)
             server.start()
             assert publish(work).published == 250
