@@ -102,14 +102,14 @@ def checked_report(report: dict[str, Any]) -> dict[str, Any]:
 def portal(web: MadeUpWeb, tmp_path: Path) -> Portal:
     """A portal for the made-up Web, with an empty store, in a folder with a non-ASCII name."""
     web.reset()
-    return Portal(few(web, tmp_path / "我的 门户" / "sources.yaml"))
+    return Portal(few_sources(web, tmp_path / "我的 门户" / "sources.yaml"))
 
 
 @pytest.fixture(scope="session")
 def undisturbed(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
     """Return what each spider stores without faults."""
     web.reset()
-    portals = {spider: Portal(few(web, tmp_path_factory.mktemp(spider) / "sources.yaml")) for spider in ("rss", "hub")}
+    portals = {spider: Portal(few_sources(web, tmp_path_factory.mktemp(spider) / "sources.yaml")) for spider in ("rss", "hub")}
     for spider, portal in portals.items():
         portal.crawl_report(spider)
     return {spider: portal.identities() for spider, portal in portals.items()}
@@ -119,7 +119,7 @@ SITES = ("海棠都市网", "溪峰在线", "北辰财经", "潮音周刊")
 """Sites with lists of several pages, three encodings and a feed whose entries share a link; none requests a delay."""
 
 
-def few(web: MadeUpWeb, path: Path) -> Path:
+def few_sources(web: MadeUpWeb, path: Path) -> Path:
     """Write a ``sources.yaml`` with the feeds and regions of :data:`SITES`: a crawl of it takes seconds."""
     written = web.sources(path)
     values = yaml.safe_load(written.read_text("utf-8"))

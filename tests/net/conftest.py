@@ -22,17 +22,17 @@ Answer = bytes | Iterable[bytes]
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReceivedRequest:
     path: str
     headers: Mapping[str, str]
 
 
 @dataclass
 class Site:
-    """``routes``: responses by path; ``seen``: the requests in order."""
+    """``routes``: responses by path; ``requests``: the requests in order."""
 
-    routes: dict[str, Answer | Callable[[Seen], Answer]] = field(default_factory=dict)
-    seen: list[Seen] = field(default_factory=list)
+    routes: dict[str, Answer | Callable[[ReceivedRequest], Answer]] = field(default_factory=dict)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     port: int = 0
     connections: int = 0
 
@@ -44,7 +44,7 @@ class Site:
         return (f"127.0.0.1:{self.port}",)
 
     def paths(self) -> list[str]:
-        return [request.path for request in self.seen]
+        return [request.path for request in self.requests]
 
 
 def http(body: bytes = b"", status: str = "200 OK", **headers: str) -> bytes:
@@ -59,7 +59,7 @@ class _Handler(socketserver.StreamRequestHandler):
         site: Site = self.server.site  # type: ignore[attr-defined]
         site.connections += 1
         while (request := self._read()) is not None:
-            site.seen.append(request)
+            site.requests.append(request)
             answer = site.routes.get(request.path, http(b"", "404 Not Found"))
             answer = answer(request) if callable(answer) else answer
             try:
@@ -70,13 +70,13 @@ class _Handler(socketserver.StreamRequestHandler):
             if not isinstance(answer, bytes) or b"keep-alive" not in answer:
                 return
 
-    def _read(self) -> Seen | None:
+    def _read(self) -> ReceivedRequest | None:
         line = self.rfile.readline().decode()
         headers = {}
         while (row := self.rfile.readline().decode("latin-1").strip()) != "":
             name, _, value = row.partition(":")
             headers[name.lower()] = value.strip()
-        return Seen(line.split()[1], headers) if line else None
+        return ReceivedRequest(line.split()[1], headers) if line else None
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -140,10 +140,10 @@ def slowly() -> Callable[..., Iterator[bytes]]:
 
 @dataclass
 class TlsSite:
-    """``seen``: the raw heads of requests."""
+    """``requests``: the raw heads of requests."""
 
     port: int = 0
-    seen: list[bytes] = field(default_factory=list)
+    requests: list[bytes] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def tls_site(server_context: ssl.SSLContext) -> Iterator[TlsSite]:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
-        site.seen.append(head)
+        site.requests.append(head)
         moved = f"302 Found\r\nlocation: https://localhost:{site.port}/landed"
         status = {b"/moved": moved, b"/members": "401 Unauthorized"}.get(head.split()[1], "200 OK")
         writer.write(f"HTTP/1.1 {status}\r\nset-cookie: s=renewed\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret".encode())
@@ -267,13 +267,13 @@ def crawl(reactor_loop: asyncio.AbstractEventLoop) -> Callable[..., Crawled]:
                 for target in requests:
                     arguments = {"url": target} if isinstance(target, str) else dict(target)
                     url = arguments["url"]
-                    yield Request(**arguments, callback=self.got, errback=self.failed, cb_kwargs={"wanted": url}, dont_filter=True)
+                    yield Request(**arguments, callback=self.save_page, errback=self.failed, cb_kwargs={"key": url}, dont_filter=True)
 
-            def got(self, response: Any, wanted: str) -> None:
-                found.pages[wanted] = response
+            def save_page(self, response: Any, key: str) -> None:
+                found.pages[key] = response
 
             def failed(self, failure: Any) -> None:
-                found.errors[failure.request.cb_kwargs["wanted"]] = failure.value
+                found.errors[failure.request.cb_kwargs["key"]] = failure.value
 
         async def main() -> None:
             crawler = runner.create_crawler(Fetcher)

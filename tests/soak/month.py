@@ -140,12 +140,12 @@ class Portal:
     def start(self) -> None:
         command = [sys.executable, "-m", "newsportal", "up", "--sources", str(self.sources), "--port", "0", "--every", "0.1"]
         with (self.folder / "up.log").open("a", encoding="utf-8") as log:
-            began = len(self.log)
+            start = len(self.log)
             self.process = subprocess.Popen(
                 command, env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdout=log, stderr=subprocess.STDOUT, text=True
             )
-        self.wait_until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.log[began:])), "the portal opens")
-        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.log[began:])[0]
+        self.wait_until(lambda: bool(re.search(r"http://127\.0\.0\.1:\d+", self.log[start:])), "the portal opens")
+        self.address = re.findall(r"http://127\.0\.0\.1:\d+", self.log[start:])[0]
 
     def stop(self) -> int:
         assert self.process is not None
@@ -177,8 +177,8 @@ class Portal:
 
     def crawl_twice(self) -> None:
         """Wait until two more crawls have started: the first of them has run entirely in the present state of the world."""
-        began = self.log.count(STARTED)
-        self.wait_until(lambda: self.log.count(STARTED) >= began + 2, "two more crawls begin")
+        before = self.log.count(STARTED)
+        self.wait_until(lambda: self.log.count(STARTED) >= before + 2, "two more crawls begin")
 
     def live(self, days: int, troubles: Sequence[Trouble], tell: Callable[[str], None] = lambda line: None) -> None:
         """Live ``days`` days with one trouble each in turn, the last day without any."""

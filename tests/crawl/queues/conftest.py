@@ -23,17 +23,17 @@ from sqlalchemy import Engine
 from newsportal.crawl.queues.redis_partition import PARTITIONS
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
-    "sqlite": lambda request: TableBench(*at(request, "sqlite")),
-    "redis and table": lambda request: RedisTableBench(request.getfixturevalue("redis_for_all").port, *at(request, "sqlite")),
+    "sqlite": lambda request: TableBench(*uri_at(request, "sqlite")),
+    "redis and table": lambda request: RedisTableBench(request.getfixturevalue("redis_for_all").port, *uri_at(request, "sqlite")),
     "redis": lambda request: RedisBench(request.getfixturevalue("redis_for_all").port),
 }
 """Functions that create an empty frontier, by name. A further backend is one line."""
 
 SLOW_BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "cluster and table": lambda request: ClusterTableBench(
-        request.getfixturevalue("redis_masters"), *at(request, "sqlite"), partitions_for(request)
+        request.getfixturevalue("redis_masters"), *uri_at(request, "sqlite"), partitions_for(request)
     ),
-    **{server: lambda request, server=server: TableBench(*at(request, server)) for server in OVER_SERVERS},  # type: ignore[misc]
+    **{server: lambda request, server=server: TableBench(*uri_at(request, server)) for server in OVER_SERVERS},  # type: ignore[misc]
 }
 
 OF_ONE_PARTITION = {
@@ -50,7 +50,7 @@ def partitions_for(request: pytest.FixtureRequest) -> int:
     return 1 if request.node.originalname in OF_ONE_PARTITION else PARTITIONS
 
 
-def at(request: pytest.FixtureRequest, database: str) -> tuple[str, list[Engine]]:
+def uri_at(request: pytest.FixtureRequest, database: str) -> tuple[str, list[Engine]]:
     """Arguments of a bench in the tests' SQLite file or on a server."""
     uri = request.getfixturevalue("sqlite_uri") if database == "sqlite" else request.getfixturevalue("server_uris")(database)
     return uri, request.getfixturevalue("engines")[uri]

@@ -145,7 +145,9 @@ def test_example_of_rfc_8291_is_decrypted() -> None:
 @pytest.fixture
 def work(desk: Any) -> Work:
     fields = own_fields(desk.accounts, Sources())
-    return replace(desk.work, setting=replace(desk.work.setting, portal_fields=lambda: {**fields(), "contact": "mailto:desk@portal.example"}))
+    return replace(
+        desk.work, setting=replace(desk.work.setting, portal_fields=lambda: {**fields(), "contact": "mailto:desk@portal.example"})
+    )
 
 
 def test_story_is_pushed_encrypted_and_signed(desk: Any, work: Work, service: PushService) -> None:

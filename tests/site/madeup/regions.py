@@ -38,10 +38,10 @@ class Shape:
     articles: tuple[str, ...]
     pages: Mapping[str, str]
     endless: Callable[[str], str | None] = lambda target: None
-    asked: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
 
     def answer(self, method: str, target: str, headers: Mapping[str, str]) -> Response:
-        self.asked[target] += 1
+        self.requests[target] += 1
         html = self.pages.get(target) or self.endless(target)
         return page(html) if html else page("<h1>404</h1>", 404)
 

@@ -223,8 +223,8 @@ def _copies(matter: Matter) -> int:
     kind, *numbers = matter.id.split("-")
     if kind == "story":
         place = int(numbers[0]) * 70 + int(numbers[1])
-        turn = place * 29 % 140
-        return 2 if turn < THRICE else 1 if turn < THRICE + TWICE else 0
+        rest = place * 29 % 140
+        return 2 if rest < THRICE else 1 if rest < THRICE + TWICE else 0
     if kind == "series":
         return int(int(numbers[1]) == 2)
     return int(kind == "scripted" and int(numbers[0]) % 4 == 0)
