@@ -119,7 +119,7 @@ def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any
     census = store.pictures.census()
     sizes = [file.size for file in cache.files()] if cache is not None else []
     frequent = []
-    for entry in store.pictures.often(limit=limit):
+    for entry in store.pictures.most_frequent(limit=limit):
         picture, is_kept = entry.picture, entry.picture.frequent == KEPT
         row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "print")
         row |= {"left_out": picture.refused or (None if is_kept else picture.frequent), "since": None if is_kept else picture.since}

@@ -278,4 +278,4 @@ class Feeder:
         far = answer.soon is not None and answer.soon > PATIENCE
         self._drained = (changes, not answer.leases and (not answer.waiting or far))
         if answer.leases or self.quiet or self.host_queues.waiting:
-            self.crawl.stir()
+            self.crawl.wake_engine()

@@ -215,7 +215,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 if self._crawler.engine is not None:
                     self._crawler.engine.crawl(request)
 
-    def stir(self) -> None:
+    def wake_engine(self) -> None:
         """Make the engine call :meth:`next_request` now."""
         engine = self._crawler.engine
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
@@ -290,7 +290,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             self._timer.cancel()
             self._timer = None
         if soonest is not None:
-            self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
+            self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.wake_engine)
         if self.feeder is not None:
             self.feeder.request_work()
             if self.feeder.away_since is None or self._standing:

@@ -38,9 +38,9 @@ def prune(
     deleted = Counter[str]()
     rules, views = ages(retention), timedelta(days=retention.views)
     if dry_run:
-        deleted["views"] = store.readers.outdated(now - views)
+        deleted["views"] = store.readers.count_outdated(now - views)
     else:
-        deleted["views"] = store.readers.let_go(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
+        deleted["views"] = store.readers.prune(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
     deleted.update(pruned.gone)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
@@ -56,5 +56,5 @@ def prune(
     if dry_run:
         return Outcome(dict(deleted), dict(pruned.retained))
     store.pruning.leftovers(now)
-    freed = store.pruning.give_back(whole=vacuum) + accounts.give_back(whole=vacuum)
+    freed = store.pruning.give_back(rebuild=vacuum) + accounts.give_back(rebuild=vacuum)
     return Outcome(dict(deleted), dict(pruned.retained), freed)

@@ -91,7 +91,7 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
     """See :func:`newsportal.services.recommending.parts.fit`; computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``). Raises
     ``StoreError``; ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or for an error of Spark."""
     began = time.perf_counter()
-    deleted = store.readers.let_go(alpha=alpha_of(store), now=now)
+    deleted = store.readers.prune(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
     stories = {item.story: item for item in items(store.readers, now, days=days)}
     ordered = tuple(stories[story] for story in sorted(stories))

@@ -19,7 +19,7 @@ from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.reading import find_stored
 from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
-from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
+from newsportal.store.writing import add_topics, existing, log, page_version, refresh_changed, write_state
 
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
 
@@ -32,7 +32,7 @@ def _correct(
     written = change(row)
     if written is None:
         return int(row["revision"])
-    keep(connection, article_id, written)
+    write_state(connection, article_id, written)
     if (moment := written.columns.get("moment", row["moment"])) != row["moment"]:
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))

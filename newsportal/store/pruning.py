@@ -131,9 +131,9 @@ class Pruning(Part):
             with self._write() as connection:
                 connection.execute(delete(CHANGES).where(CHANGES.c.seq.in_(chunk)))
 
-    def give_back(self, *, whole: bool = False) -> int:
-        """Return free space to the disk, and return the number of bytes. ``whole``: rebuild a SQLite file if necessary."""
-        return dialect(self._engine.dialect.name).give_back(self._engine, whole)
+    def give_back(self, *, rebuild: bool = False) -> int:
+        """Return free space to the disk, and return the number of bytes. ``rebuild``: rebuild a SQLite file if necessary."""
+        return dialect(self._engine.dialect.name).give_back(self._engine, rebuild)
 
 
 def _decide(

@@ -187,11 +187,11 @@ class Readers(Part):
                     counts.update(reader_views.import_views(connection, chunk, now))
         return ImportedViews(**counts)
 
-    def outdated(self, before: datetime) -> int:
+    def count_outdated(self, before: datetime) -> int:
         """Return the number of views older than ``before``."""
         return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
 
-    def let_go(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
+    def prune(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
         """Delete views and offers older than promised, keeping the figures of their months. Return the number of deleted rows.
 
         ``closing``: store the figures of all past months now, because articles with views will be deleted next.

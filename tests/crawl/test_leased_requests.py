@@ -107,7 +107,7 @@ def test_released_host_is_forgotten_unless_entries_wait() -> None:
     bench.add("b", "1")
     bench.hand.hold("b", 0.0)
     for host in ("a", "b", "unknown"):
-        bench.hand.loose(host)
+        bench.hand.release(host)
     assert list(bench.hand.hosts) == ["b"]
     assert bench.taken(5.0) == []
     bench.hand.hold("b", 6.0)

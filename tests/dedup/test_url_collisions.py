@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.dedup.canonical import bare, set_apart, shared, spellings
+from newsportal.dedup.canonical import bare, is_single_page, spelling_ids, with_distinct_ids
 from newsportal.items import Link
 
 TITLES = ("山间古镇的路铺好了", "码头的渡船又开了", "老人学会了网上挂号", "菜市场换了新棚子")
@@ -19,14 +19,14 @@ def session_like(number: int) -> str:
 
 def test_articles_named_by_session_like_parameter_are_separated() -> None:
     links = [link(session_like(number), title) for number, title in enumerate(TITLES, 10)]
-    found = set_apart(links, set())
+    found = with_distinct_ids(links, set())
     assert [one.identity for one in found] == [bare(one.url) for one in links]
     assert len({one.identity for one in found}) == len(TITLES)
 
 
 def test_article_with_several_trackers_is_one() -> None:
     links = [link(f"https://a.example/1.html?utm_source={name}", TITLES[0]) for name in "abcd"]
-    assert set_apart(links, set()) == links
+    assert with_distinct_ids(links, set()) == links
 
 
 def test_headline_and_more_link_are_one() -> None:
@@ -35,22 +35,22 @@ def test_headline_and_more_link_are_one() -> None:
         link("https://a.example/1.html?spm=2", "详细"),
         link("https://a.example/1.html?spm=3", None),
     ]
-    assert set_apart(links, set()) == links
+    assert with_distinct_ids(links, set()) == links
 
 
 def test_article_stored_by_full_url_stays_separate() -> None:
     links = [link(session_like(1), TITLES[0]), link(session_like(2), TITLES[1])]
-    found = set_apart(links, {bare(session_like(1))})
+    found = with_distinct_ids(links, {bare(session_like(1))})
     assert [one.identity for one in found] == [bare(one.url) for one in links], "the second is not joined to the first"
-    assert spellings(links) == [bare(one.url) for one in links]
+    assert spelling_ids(links) == [bare(one.url) for one in links]
 
 
 def test_only_links_with_several_spellings_are_looked_up() -> None:
-    assert spellings([link("https://a.example/1.html", "题"), Link("https://a.example/x", "feed:甲", identity="f#1")]) == []
+    assert spelling_ids([link("https://a.example/1.html", "题"), Link("https://a.example/x", "feed:甲", identity="f#1")]) == []
 
 
 def test_several_entries_with_one_url_are_detected() -> None:
-    assert shared([link("https://a.example/", title) for title in TITLES])
-    assert not shared([link("https://a.example/1.html", TITLES[0])] * 5)
-    assert not shared([link(f"https://a.example/{n}.html", title) for n, title in enumerate(TITLES)])
-    assert not shared([])
+    assert is_single_page([link("https://a.example/", title) for title in TITLES])
+    assert not is_single_page([link("https://a.example/1.html", TITLES[0])] * 5)
+    assert not is_single_page([link(f"https://a.example/{n}.html", title) for n, title in enumerate(TITLES)])
+    assert not is_single_page([])

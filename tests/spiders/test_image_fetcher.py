@@ -192,7 +192,7 @@ def test_story_saved_again_counts_once(stage: PictureStages, tracker: LinkTracke
     for _ in range(5):
         done = process_and_store(stage, tracker, story(1, Image(LOGO.format(1))))
     assert done.images[-1].dropped is None
-    assert {one.stories for one in tracker.store.pictures.often()} == {1}
+    assert {one.stories for one in tracker.store.pictures.most_frequent()} == {1}
 
 
 def test_failing_picture_server_loses_no_story(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:

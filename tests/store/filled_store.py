@@ -55,7 +55,7 @@ def _articles(store: Store) -> None:
     store.hide([twin.id], by="陈编辑", reason="误登", now=LATER)
     store.readers.record_view("林", first.id, [1, 9], pictures=20, now=NOW)
     store.readers.record_view("陈", first.id, [1], pictures=20, now=NOW - VIEWS_KEPT * 2)
-    store.readers.let_go(alpha=0.5, now=NOW)
+    store.readers.prune(alpha=0.5, now=NOW)
     store.readers.offer("林", (Recommendation(first.story_id, 1.0, "neighbours"),), now=NOW)
     store.readers.switch("off", False, now=NOW)
     store.readers.save_fit(Fit(NOW, {"alpha": 0.5, "views": 3}, bytes(range(256))))
@@ -87,7 +87,7 @@ def _threads_and_galleries(store: Store) -> None:
 def _events(store: Store) -> None:
     stories = [one.story_id for one in store.all_articles()][:2]
     placed = [Assignment(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
-    assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, upto=store.last_seq())
+    assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, up_to=store.last_seq())
     moves = {stories[0]: ("event", "other")}
     store.events.edit(Edit("join", "other", LATER, "林编辑", moves), {"other": "[]"})
     store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
@@ -122,6 +122,6 @@ def _crawl_state(store: Store) -> None:
     call = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
     store.assistant.finish(int(call), NASTY, 120)
     store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
-    store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
+    store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, up_to=3, now=NOW)
     held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
     store.outbox.settle(next(one for one in held if one.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)

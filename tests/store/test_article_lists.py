@@ -38,7 +38,7 @@ OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
         lambda engine: Lists(engine).stories(StoryFilter(since=DAY, until=DAY + timedelta(days=1))),
         "SEARCH version USING INDEX ix_articles_moment (moment>? AND moment<?)",
     ),
-    "sites of an event": (lambda engine: Events(engine).tellers("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
+    "sites of an event": (lambda engine: Events(engine).reporting_sites("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
     "pinned events": (lambda engine: Events(engine).pinned(), "SEARCH events USING INDEX ix_events_pinned_id (pinned>?)"),
     "redirect of an event": (
         lambda engine: Events(engine).joined("x"),

@@ -28,7 +28,7 @@ def test_story_is_counted_once(store: Store) -> None:
     for _ in range(3):
         save(store, shown(1, LOGO, "a/1.jpg"))
     save(store, shown(2, LOGO, "a/2.jpg"))
-    often = store.pictures.often(limit=1)
+    often = store.pictures.most_frequent(limit=1)
     assert [(one.picture.key, one.stories, one.sites) for one in often] == [(LOGO, 2, 1)]
     assert store.pictures.addresses([LOGO, "a/2.jpg", "b"]) == {LOGO: {shown(1).id, shown(2).id}, "a/2.jpg": {shown(2).id}}
     assert store.pictures.census().stories == 2
@@ -104,14 +104,14 @@ def test_empty_list_of_keys(store: Store) -> None:
     assert store.pictures.find_stored([]) == {}
     assert store.pictures.stories([], least=1, most=1) == {}
     assert store.pictures.addresses([]) == {}
-    assert store.pictures.often() == []
+    assert store.pictures.most_frequent() == []
 
 
 def test_long_and_unusual_keys(store: Store) -> None:
     odd = "http-less.example/" + "图" * 3000 + "\x00?a=1'\""
     save(store, shown(1, odd, title="t" * 300, site="s" * 600))
     save(store, shown(2, odd))
-    assert store.pictures.often()[0].stories == 2
+    assert store.pictures.most_frequent()[0].stories == 2
     assert len(store.pictures.find_stored([odd])) == 1
 
 
@@ -121,4 +121,4 @@ def test_saved_pictures_are_visible_to_another_process(store: Store, another: Ca
     save(other, shown(1, LOGO))
     save(other, shown(2, LOGO))
     other.close()
-    assert store.pictures.often()[0].stories == 2
+    assert store.pictures.most_frequent()[0].stories == 2

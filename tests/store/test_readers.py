@@ -177,11 +177,11 @@ def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: l
     before = store.readers.months(alpha=0.5)
     assert (before[0].views, before[0].offered, before[0].liked, before[-1].views) == (2, 1, 1, 1)
     assert len(before) == 14, "months without views are included"
-    assert store.readers.let_go(alpha=0.5, now=NOW) == 1
-    assert store.readers.let_go(alpha=0.5, now=NOW) == 0
+    assert store.readers.prune(alpha=0.5, now=NOW) == 1
+    assert store.readers.prune(alpha=0.5, now=NOW) == 0
     assert store.readers.months(alpha=0.5) == before
     assert view_shares(store.readers.history("林")) == [(ids[1], 1, 2)]
-    assert store.readers.let_go(alpha=0.9, now=NOW + OFFERS_KEPT) == 3
+    assert store.readers.prune(alpha=0.9, now=NOW + OFFERS_KEPT) == 3
     assert store.readers.counts() == (0, 0)
     assert store.readers.months(alpha=0.9)[0] == before[0]
 

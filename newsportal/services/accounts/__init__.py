@@ -48,9 +48,9 @@ class Accounts:
         self.preferences = ChosenPreferences(self._engine)
         self.items = ItemNumbers(self._engine)
 
-    def give_back(self, *, whole: bool = False) -> int:
+    def give_back(self, *, rebuild: bool = False) -> int:
         """See ``Pruning.give_back`` of the store."""
-        return dialect(self._engine.dialect.name).give_back(self._engine, whole)
+        return dialect(self._engine.dialect.name).give_back(self._engine, rebuild)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -84,7 +84,7 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     points = milestones(stories, articles, zone)
     revised = (article for article in texts.values() if article.revision > 1)
     changed = tuple(sorted(revised, key=lambda article: (article.corrected or article.fetched, article.id), reverse=True))
-    return EventView(event, stories, articles, points, tuple(store.events.tellers(event.id)), members, changed)
+    return EventView(event, stories, articles, points, tuple(store.events.reporting_sites(event.id)), members, changed)
 
 
 def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:

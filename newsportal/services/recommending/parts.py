@@ -173,7 +173,7 @@ EVERY: Final = 10_000  # views between two reports of progress
 def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
     """Fit a model on all stored views (from ``since`` on), and activate it. Deletes expired views first. Raises ``StoreError``."""
     began = time.perf_counter()
-    deleted = store.readers.let_go(alpha=alpha_of(store), now=now)
+    deleted = store.readers.prune(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
     tracked = watched(store.readers.views(since=since), views, progress)
     model = best.fit(Log(tracked, items(store.readers, now, days=days)), now)
