@@ -24,7 +24,7 @@ REMEMBERED: Final = 1000  # pages per source; those that hung longest ago are fo
 Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → number of runs in which its page hung, and the time of the last (ISO 8601)
 
 
-def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
+def count_hangs(hung: Hung, names: Collection[str], now: datetime) -> Hung:
     """Return ``hung`` after a run in which the pages of these names hung."""
     added = {content_id(name): (hung.get(content_id(name), (0, ""))[0] + 1, now.isoformat()) for name in names}
     recent = {id: last for id, last in hung.items() if now - datetime.fromisoformat(last[1]) < FORGOTTEN} | added
@@ -48,7 +48,7 @@ async def paused(tracker: LinkTracker, links: Sequence[Link]) -> set[str]:
     return found
 
 
-async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
+async def record_hang(tracker: LinkTracker, link: Link) -> bool:
     """Record that ``link``'s page hung in this run; return whether it is paused from now on. Saved when the run ends."""
     name, now = name_of(link), datetime.now(UTC)
     tracker.hung[link.source].add(name)
@@ -56,7 +56,7 @@ async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
         hung = (await tracker.state(link.source)).hung
     except StoreError:
         return False
-    is_paused = name in given_up(counted(hung, [name], now), [name], now)
+    is_paused = name in given_up(count_hangs(hung, [name], now), [name], now)
     if is_paused:
         tracker.note(link.source, Message("note.hung", runs=MOST, days=PAUSE.days))
     return is_paused

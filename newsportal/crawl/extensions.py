@@ -45,7 +45,7 @@ class Workers:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
 
 
-def begun(spider: str, job: str | None = None) -> Run:
+def new_run(spider: str, job: str | None = None) -> Run:
     """Return a new report that begins now, with a unique id."""
     started = utcnow()
     return Run(id=f"{started:%Y%m%d-%H%M%S}-{job or content_id(started.isoformat())[:8]}-{spider}", started=started, spiders=(spider,))
@@ -64,7 +64,7 @@ class RunReport:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         job = getattr(crawler.spider, "_job", None)  # scrapyd's job id, so that the report is found under it
-        run = begun(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
+        run = new_run(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
         report = cls(tracker_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
         CONTEXT.set(lambda: {"run": report.run.id})  # for the log records of this crawl's task and its children
         crawler.signals.connect(report.opened, signal=signals.spider_opened)
@@ -96,7 +96,7 @@ class RunReport:
                 self.run = self.so_far("finished")
                 self.tracker.reset_report()  # counts made while this report is saved belong to the next
                 await self._save()
-                self.run = begun(self.run.spiders[0])
+                self.run = new_run(self.run.spiders[0])
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 

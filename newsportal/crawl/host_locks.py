@@ -150,7 +150,7 @@ PATIENCE: Final = 61.0  # seconds: the longest wait for a host (Retry-After), sl
 SHORT: Final = 5.0  # seconds: during shorter pauses tasks are not returned to the queue
 
 
-class Ending(Exception):
+class CrawlEnding(Exception):
     """Raised by :meth:`HostLocks.acquire` when the crawl ends."""
 
 
@@ -172,7 +172,7 @@ class HostLocks:
     waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
 
     async def acquire(self, host: str) -> None:
-        """Wait until this worker holds ``host`` and may send it a request. Raises :class:`Ending` or :class:`HostPaused`."""
+        """Wait until this worker holds ``host`` and may send it a request. Raises :class:`CrawlEnding` or :class:`HostPaused`."""
         while True:
             now, state = time.monotonic(), self.host_queues.hosts.get(host)
             if state is not None and state.ready - now > PATIENCE:
@@ -184,7 +184,7 @@ class HostLocks:
                 await asyncio.sleep(start - now)
                 continue
             if self.crawl.ending:
-                raise Ending
+                raise CrawlEnding
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.waiters[host].append(future)
             self.wake()
@@ -243,8 +243,8 @@ class HostLocks:
         self.host_queues.release(host.name)
 
     def cancel_waiters(self) -> None:
-        """Raise :class:`Ending` in all waiting calls."""
+        """Raise :class:`CrawlEnding` in all waiting calls."""
         for name in list(self.waiters):
             for future in self.waiters.pop(name):
                 if not future.done():
-                    future.set_exception(Ending())
+                    future.set_exception(CrawlEnding())

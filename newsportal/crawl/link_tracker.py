@@ -24,7 +24,7 @@ from newsportal.crawl.record import record_of
 from newsportal.crawl.requests import NO_ADDRESS, ROW, can_request, id_of, is_entry, is_readable, name_of, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
-from newsportal.dedup.canonical import identity, separate_collisions, shared, spellings
+from newsportal.dedup.canonical import identity, is_single_page, separate_collisions, spelling_ids
 from newsportal.errors import StoreError
 from newsportal.items import TopicMark
 from newsportal.logs import warned
@@ -172,9 +172,9 @@ class LinkTracker(SourceStates):
 
     async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
         """Return ``links`` with distinct names."""
-        others = spellings(links)
+        others = spelling_ids(links)
         known = await asyncio.to_thread(self.stored_urls.find_stored, others) if others else set()
-        if shared(links):
+        if is_single_page(links):
             self.note(links[0].source, ONE_ADDRESS)
         return separate_collisions(links, known)
 
@@ -253,7 +253,7 @@ class LinkTracker(SourceStates):
             return
         self.count(link.source, "failed", reason)
         if later and reason in backoff.HANGS:
-            later = not await backoff.hangs_again(self, link)
+            later = not await backoff.record_hang(self, link)
         if later:
             await self._postpone(link, reason)
         else:

@@ -33,12 +33,12 @@ def loads(parts: Sequence[bytes], *, functions: bool = False) -> Any:
 
 
 def describe(error: Exception, trace: str) -> Any:
-    """Return an error as a value for :func:`raised`."""
+    """Return an error as a value for :func:`rebuild_error`."""
     attrs = {name: value for name, value in vars(error).items() if name != "__notes__"} if isinstance(error, NewsportalError) else {}
     return [f"{type(error).__module__}:{type(error).__qualname__}", str(error), attrs, trace]
 
 
-def raised(description: Any) -> Exception:
+def rebuild_error(description: Any) -> Exception:
     """Rebuild a described error; ``RuntimeError`` for errors of other libraries."""
     name, text, attrs, trace = description
     module, _, class_name = str(name).partition(":")

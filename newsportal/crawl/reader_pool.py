@@ -132,7 +132,7 @@ class ReaderPool:
                 succeeded, result = plain_values.loads(answer)
                 if succeeded:
                     return result
-                raise plain_values.raised(result)
+                raise plain_values.rebuild_error(result)
             status = self._ended(reader)
         if ending() is not None:
             raise Interrupted

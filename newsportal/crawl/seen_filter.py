@@ -16,8 +16,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from newsportal.crawl.redis_connection import address, connect, faults, is_named
-from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, Unusable, UrlBloom, packed, unpacked
-from newsportal.dedup.bloom_redis import KEY, Emptied, RedisBloom
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, FilterUnusable, UrlBloom, packed, unpacked
+from newsportal.dedup.bloom_redis import KEY, FilterMissing, RedisBloom
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.sources.editing import replace_file
@@ -117,7 +117,7 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
             return unpacked(file.read_bytes(), capacity, error_rate)
         except FileNotFoundError:
             pass
-        except (OSError, Unusable) as error:
+        except (OSError, FilterUnusable) as error:
             logger.warning("%s is not used: %s. The filter of known URLs is refilled from the store", file, error)
     return UrlBloom(capacity=capacity, error_rate=error_rate), 0
 
@@ -128,7 +128,7 @@ class RedisFilter(StoredUrls):
     def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
         super().__init__(store)
         self._bloom, self._where = bloom, where
-        self._faults: tuple[type[Exception], ...] = (*faults, Emptied)
+        self._faults: tuple[type[Exception], ...] = (*faults, FilterMissing)
         self._lock = Lock()
         self._caught_up_at: float | None = None
         self._away_until = 0.0
@@ -158,7 +158,7 @@ class RedisFilter(StoredUrls):
             self._catch_up()
             try:
                 answer = ask()
-            except Emptied:
+            except FilterMissing:
                 logger.warning("the filter of known URLs is missing in Redis at %s: refilled from the store", self._where)
                 self._caught_up_at = None
                 self._catch_up()
@@ -241,7 +241,7 @@ def filter_status(sources: Sources) -> FilterStatus:
         return FilterStatus("no filter yet; the first crawl fills it from the store")
     try:
         bloom, position = unpacked(file.read_bytes(), options.capacity, options.error_rate)
-    except (OSError, Unusable) as error:
+    except (OSError, FilterUnusable) as error:
         return FilterStatus(f"{file} is not used: {error}; the next crawl rebuilds it from the store")
     return FilterStatus(f"{file}: {_described(bloom.fill())}; includes the store up to change {position}", bloom.fill())
 

@@ -39,7 +39,7 @@ def utcnow() -> datetime:
     return datetime.now(UTC)
 
 
-def unreached(reasons: Iterable[str]) -> bool:
+def is_outage(reasons: Iterable[str]) -> bool:
     """Return whether all of these reasons mean that no host was reached."""
     causes = tuple(reasons)
     return bool(causes) and all(reason.startswith(OUTAGE) for reason in causes)
@@ -79,7 +79,7 @@ class _Part:
 
     @property
     def unreached(self) -> bool:
-        return not any(self.counts.values()) and not self.failed and unreached(self.list_failed)
+        return not any(self.counts.values()) and not self.failed and is_outage(self.list_failed)
 
     def visit(self, source: str, now: datetime) -> Visit:
         pages = self.counts["list_pages"]
@@ -197,7 +197,7 @@ class SourceStates:
         """Count a list page without result; ``detail`` is shown on the source's health page."""
         self.count(source, "list_failed", reason)
         self._errors[source] = f"{reason}: {detail}" if detail else reason
-        if unreached([reason]):
+        if is_outage([reason]):
             self._reach.missed(source, detail or "")
 
     def count_skipped_list(self, source: str, reason: str) -> None:
@@ -259,7 +259,7 @@ class SourceStates:
             validators={**state.validators, **self._validators.get(source, {})},
             rest_until=self._pauses.get(source, state.rest_until),
             layout_changed=now if source in self._layouts else state.layout_changed,
-            hung=backoff.counted(state.hung, self.hung.get(source, set()), now),
+            hung=backoff.count_hangs(state.hung, self.hung.get(source, set()), now),
         )
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:

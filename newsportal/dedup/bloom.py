@@ -99,7 +99,7 @@ DIGEST: Final = 16
 PROBES: Final = tuple(f"example.com/{number}" for number in range(8))
 
 
-class Unusable(ValueError):
+class FilterUnusable(ValueError):
     """Raised by :func:`unpacked`: the filter must be filled again. The message gives the reason."""
 
 
@@ -116,21 +116,21 @@ def packed(bloom: UrlBloom, position: int) -> bytes:
 
 
 def unpacked(data: bytes, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
-    """Restore what :func:`packed` wrote. Raises :class:`Unusable` for anything else, and if capacity or error rate differ."""
+    """Restore what :func:`packed` wrote. Raises :class:`FilterUnusable` for anything else, and if capacity or error rate differ."""
     if not data.startswith(MAGIC):
-        raise Unusable("it has another version")
+        raise FilterUnusable("it has another version")
     if len(data) < len(MAGIC) + HEAD.size + DIGEST or _digest(data[:-DIGEST]) != data[-DIGEST:]:
-        raise Unusable("it is damaged")
+        raise FilterUnusable("it is damaged")
     was_capacity, was_rate, position, dialect = HEAD.unpack_from(data, len(MAGIC))
     if (was_capacity, was_rate) != (capacity, error_rate):
-        raise Unusable("it was made with another capacity or error rate")
+        raise FilterUnusable("it was made with another capacity or error rate")
     if dialect != _dialect():
-        raise Unusable("it was made by another version of the filter")
+        raise FilterUnusable("it was made by another version of the filter")
     bloom = UrlBloom(capacity=capacity, error_rate=error_rate)
     try:
         bloom.scalable = type(bloom.scalable).fromfile(BytesIO(data[len(MAGIC) + HEAD.size : -DIGEST]))
     except (ValueError, error) as reason:
-        raise Unusable("it was made by another version of the filter") from reason
+        raise FilterUnusable("it was made by another version of the filter") from reason
     return bloom, position
 
 

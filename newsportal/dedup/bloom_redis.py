@@ -42,12 +42,12 @@ class RedisClient(Protocol):
     def delete(self, *names: str) -> Any: ...
 
 
-class Emptied(Exception):
+class FilterMissing(Exception):
     """Raised if the filter is missing in Redis (deleted, or replaced with other settings): open and fill it again."""
 
 
 class RedisBloom:
-    """Identities entered by all clients that share ``key``. Raises :class:`Emptied`, and the errors of the client."""
+    """Identities entered by all clients that share ``key``. Raises :class:`FilterMissing`, and the errors of the client."""
 
     def __init__(self, client: RedisClient, *, key: str = KEY, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
         self.capacity, self.error_rate = capacity, error_rate
@@ -101,7 +101,7 @@ class RedisBloom:
     def _run_script(self, script: Callable[..., Any], arguments: Sequence[int]) -> Any:
         answer = script(keys=[self._key], args=[*self._form, *arguments])
         if answer is None:
-            raise Emptied
+            raise FilterMissing
         return answer
 
 

@@ -129,7 +129,7 @@ SEVERAL: Final = 3  # minimum number of titles and URLs under one identity. Two 
 MIN_TITLE: Final = 4  # minimum letters of a title: 「详细」「更多」「图文」 are not titles
 
 
-def spellings(links: Sequence[Link]) -> list[str]:
+def spelling_ids(links: Sequence[Link]) -> list[str]:
     """Return the spelling identities of links whose identity would change."""
     return [name for link in links if link.identity is None and (name := bare(link.url)) != identity(link.url)]
 
@@ -145,7 +145,7 @@ def separate_collisions(links: Sequence[Link], stored: Container[str]) -> list[L
     return [replace(link, identity=bare(link.url)) if link.identity is None and identity(link.url) in joined else link for link in links]
 
 
-def shared(links: Sequence[Link]) -> bool:
+def is_single_page(links: Sequence[Link]) -> bool:
     """Return whether several entries with their own titles link to the same URL: they are a single page."""
     titles: dict[str, set[str]] = defaultdict(set)
     for link in links:

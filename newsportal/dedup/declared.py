@@ -4,7 +4,7 @@ A template that declares the same URL on all its pages, or a page that declares 
 fetched again. So there are three results:
 
 - *tied*: the same path without insignificant parameters. It becomes the article's identity;
-- *claimed*: another URL of the same site. It is trusted only if the contents of both articles agree (:func:`agree`);
+- *claimed*: another URL of the same site. It is trusted only if the contents of both articles agree (:func:`same_article`);
 - none: another site, a list, a front page, another language, another page of the article, or the page's own URL.
 """
 
@@ -123,7 +123,7 @@ class Content:
     published: datetime | None
 
 
-def agree(first: Content, second: Content) -> bool:
+def same_article(first: Content, second: Content) -> bool:
     """Return whether two pages show the same article: nearly all of the shorter text and its numbers is in the longer one, and they have
     the same day. Stubs must have equal titles, too."""
     if first.published and second.published and abs(first.published - second.published) > SAME_DAY:

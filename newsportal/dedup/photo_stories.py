@@ -39,7 +39,7 @@ TOGETHER: Final = 2  # minimum number of matches if pictures alone decide: one m
 NEAR: Final = 10
 """Maximum number of different bits of 64 in hashes of the same picture (recompressed, scaled, slightly cropped); others differ in 32."""
 
-MOST_COMPARED: Final = 60  # pictures of a story that are compared
+MAX_COMPARED: Final = 60  # pictures of a story that are compared
 NUMBER: Final = re.compile(r"\d+")
 
 
@@ -100,17 +100,17 @@ def comparable(first: Sequence[ComparedPicture], second: Sequence[ComparedPictur
 
 def matches(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
     """Return how many pictures of the two match, each counted once; the nearest first."""
-    unmatched = list(second[:MOST_COMPARED])
+    unmatched = list(second[:MAX_COMPARED])
     found = 0
-    for picture in first[:MOST_COMPARED]:
-        best = min(unmatched, key=lambda candidate: apart(picture, candidate), default=None)
-        if best is not None and apart(picture, best) <= NEAR:
+    for picture in first[:MAX_COMPARED]:
+        best = min(unmatched, key=lambda candidate: bit_distance(picture, candidate), default=None)
+        if best is not None and bit_distance(picture, best) <= NEAR:
             unmatched.remove(best)
             found += 1
     return found
 
 
-def apart(first: ComparedPicture, second: ComparedPicture) -> int:
+def bit_distance(first: ComparedPicture, second: ComparedPicture) -> int:
     """Return the number of different bits of two pictures: 0 for the same URL, 64 if a hash is unknown."""
     if first.address == second.address:
         return 0

@@ -11,7 +11,7 @@ from dataclasses import replace
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import is_entry, name_of
 from newsportal.dedup.canonical import identity, readable
-from newsportal.dedup.declared import Content, Declared, agree, declared
+from newsportal.dedup.declared import Content, Declared, declared, same_article
 from newsportal.dedup.judge import fold_keys
 from newsportal.items import Article
 from newsportal.messages import Message
@@ -51,7 +51,7 @@ class UrlFilterPipeline(Stage):
             return None
         ours = Content(article.title, article.text, article.published)
         for other in self.tracker.store.declared_by(name, *((canonical.identity,) if canonical else ())):
-            if agree(ours, Content(other.title, other.text, other.published)):
+            if same_article(ours, Content(other.title, other.text, other.published)):
                 return other.identity
         return None
 

@@ -38,7 +38,7 @@ def prune(
     deleted = Counter[str]()
     rules, views = ages(retention), timedelta(days=retention.views)
     if dry_run:
-        deleted["views"] = store.readers.outdated(now - views)
+        deleted["views"] = store.readers.count_outdated(now - views)
     else:
         deleted["views"] = store.readers.prune_views(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
@@ -56,5 +56,5 @@ def prune(
     if dry_run:
         return Outcome(dict(deleted), dict(pruned.retained))
     store.pruning.leftovers(now)
-    freed = store.pruning.release_space(whole=vacuum) + accounts.release_space(whole=vacuum)
+    freed = store.pruning.release_space(rebuild=vacuum) + accounts.release_space(rebuild=vacuum)
     return Outcome(dict(deleted), dict(pruned.retained), freed)

@@ -29,7 +29,7 @@ FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
 ID_CHARS: Final = 20  # length of ``items.content_id``
 NAME_CHARS: Final = 255  # Names used as keys (topics, sites, sources) are cut to this: MySQL cannot index longer ones
-MOST_DECLARING: Final = 3
+MAX_DECLARING: Final = 3
 """Maximum number of articles recorded as declaring one URL. More declare it only if the site's template is wrong."""
 
 

@@ -41,7 +41,7 @@ class Correction(TypedDict, total=False):
     author: str | None
 
 
-class EditConflict(StoreError):
+class OutdatedEdit(StoreError):
     """Raised by ``correct`` and ``withdraw`` if the article changed since the editor loaded it. The caller shows both states."""
 
 
@@ -62,9 +62,9 @@ def columns_of(fields: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_revision(row: Mapping[str, Any], expected: int | None) -> None:
-    """Raise :class:`EditConflict` if the article is not at revision ``expected`` (``None``: any revision)."""
+    """Raise :class:`OutdatedEdit` if the article is not at revision ``expected`` (``None``: any revision)."""
     if expected is not None and row["revision"] != expected:
-        raise EditConflict(f"article {row['id']} was changed meanwhile: it is at revision {row['revision']}, not {expected}")
+        raise OutdatedEdit(f"article {row['id']} was changed meanwhile: it is at revision {row['revision']}, not {expected}")
 
 
 def apply_correction(row: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Changes | None:

@@ -108,7 +108,7 @@ class Editing(Part):
         """Apply an editor's correction, and return the article's new ``revision`` number.
 
         The previous state is kept as a revision. Corrected fields keep the editor's values when the page changes (:mod:`corrections`).
-        ``seen``: the revision the editor saw. Raises ``EditConflict`` if it is not current, ``StoreError`` for an unknown article or value.
+        ``seen``: the revision the editor saw. Raises ``OutdatedEdit`` if it is not current, ``StoreError`` for an unknown article or value.
         """
         with self._write() as connection:
             return _correct(connection, article_id, lambda row: apply_correction(row, correction, by=by, now=now), seen, now)

@@ -112,12 +112,12 @@ class Events(Part):
                 yield row["id"], zlib.decompress(row["vector"])
 
     def place(
-        self, placed: Sequence[Assignment], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
+        self, placed: Sequence[Assignment], vectors: Mapping[str, str], *, after: int, up_to: int, touched: Collection[str] = (),
         again: bool = False, edited: int | None = None,
     ) -> bool:  # fmt: skip
         """Assign stories to events and store the events' ``vectors``. Return False, with nothing written, if another process was faster.
 
-        ``after`` and ``upto``: range of the change log processed. ``touched``: stories whose events are recounted. ``again``: stories may
+        ``after`` and ``up_to``: range of the change log processed. ``touched``: stories whose events are recounted. ``again``: stories may
         have been deleted or moved, so recount every event that no longer matches its stories. ``edited``: the last edit included in the
         ``vectors``.
         """
@@ -135,7 +135,7 @@ class Events(Part):
             upsert(connection, EVENT_STORIES, [asdict(assignment) | {"words": list(map(storable, assignment.words))} for assignment in new])
             touched_events = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
             _refresh(connection, {assignment.event_id for assignment in new} | touched_events | (_outdated(connection) if again else set()))
-            upsert(connection, EVENT_POSITION, [{"name": "log", "seq": upto}], update=("seq",))
+            upsert(connection, EVENT_POSITION, [{"name": "log", "seq": up_to}], update=("seq",))
         return True
 
     def clear(self) -> list[str]:

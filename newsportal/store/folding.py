@@ -88,12 +88,12 @@ def heat(versions: Iterable[tuple[datetime, str]]) -> float:
     return top + math.log2(sum(2.0 ** (power - top) for power in powers))
 
 
-def coolest(since: datetime) -> float:
+def min_heat(since: datetime) -> float:
     """Return the minimum heat of a story with a version of ``since`` or later: that version alone, from a site already counted."""
     return math.log2(SAME_SITE_WEIGHT) + (since - EPOCH) / HEAT_HALF_LIFE
 
 
-def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
+def by_hash(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
     """Return fold keys by their stored hash; of equal keys the one with the best score."""
     return {content_id(key.key): key for key in sorted(keys, key=lambda key: key.score)}
 
@@ -132,7 +132,7 @@ def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[Fol
     Stories in ``excluded`` are skipped. Writers with the same key must not run concurrently: the write lock guarantees that; a database
     with parallel writers would need a lock per key (``pg_advisory_xact_lock``, ``GET_LOCK``).
     """
-    by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
+    by_score = sorted(by_hash(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
     by_key = _find_by_keys(connection, by_score, row["moment"])
     for key_id, key in by_score:
         others = [other for other in by_key.get(key_id, ()) if other.id != row["id"]]
@@ -181,7 +181,7 @@ def _keys_query(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
 
 def save_keys(connection: sa.Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
     """Store the fold keys of an article, for later articles."""
-    upsert(connection, FOLD_KEYS, key_rows(article_id, moment, hashed(keys)), update=("moment",))
+    upsert(connection, FOLD_KEYS, key_rows(article_id, moment, by_hash(keys)), update=("moment",))
 
 
 def key_rows(article_id: str, moment: datetime, keys: Iterable[str]) -> list[dict[str, Any]]:
@@ -194,7 +194,7 @@ def new_story(connection: sa.Connection, founder: Mapping[str, Any], topics: Col
     A story has the id of its founder, so old links to it work after it was folded away. If the founder was moved out of that story, the new
     story needs another id.
     """
-    story, attempt = founded(founder), 0
+    story, attempt = story_row(founder), 0
     while not insert_new(connection, STORIES, story):
         attempt += 1
         story["id"] = content_id(f"{founder['id']} {attempt}")
@@ -203,12 +203,12 @@ def new_story(connection: sa.Connection, founder: Mapping[str, Any], topics: Col
     return str(story["id"])
 
 
-def founded(founder: Mapping[str, Any]) -> dict[str, Any]:
+def story_row(founder: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of a story of one article."""
     return {"id": str(founder["id"]), **figures([founder])}
 
 
-def hidden_with(connection: sa.Connection, story_id: str) -> dict[str, Any]:
+def hidden_columns(connection: sa.Connection, story_id: str) -> dict[str, Any]:
     """Return the columns of an article folded into this story if it is completely hidden; empty otherwise."""
     row = connection.execute(HIDDEN_STORY, {"story": story_id}).mappings().first()
     return dict(row) if row else {}
@@ -274,7 +274,7 @@ class NewRows:
 
     def begin_story(self, founder: Mapping[str, Any], topics: Collection[str]) -> None:
         """Add a story of one article, with the article's id."""
-        story = founded(founder)
+        story = story_row(founder)
         self._rows[STORIES].append(story)
         self._rows[LABELS] += labels_of(story, [founder], topics)
 

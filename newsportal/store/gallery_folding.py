@@ -31,12 +31,12 @@ from newsportal.store.tables import ARTICLES, STORIES, TOPICS, UNFOLDED
 SPAN: Final = timedelta(days=30)
 """Stories further apart in time are not compared: anniversaries repeat the same report. The paper gives no limit."""
 
-MOST_KEYED: Final = 24  # maximum number of pictures of a story, from the first, that yield keys
+MAX_KEYED: Final = 24  # maximum number of pictures of a story, from the first, that yield keys
 COMMON: Final = 2000  # a word or picture shared by more stories of the period is ignored: it would match too many
 JUDGED: Final = ("same-pictures", "same-words")
 """Reasons given by ``dedup.photo_stories``: folds that may be undone. Folds by editors are permanent."""
 
-MOST_COMPARED: Final = 40
+MAX_COMPARED: Final = 40
 """Maximum number of candidates: those that share most words, plus those that share most pictures."""
 
 
@@ -53,7 +53,7 @@ def word_keys(story: PhotoStory) -> list[int]:
 def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
     """Return keys of pictures: the URL, and each quarter of the perceptual hash with its position."""
     keys = []
-    for picture in pictures[:MOST_KEYED]:
+    for picture in pictures[:MAX_KEYED]:
         keys.append(_key(f"picture {picture.address}"))
         if picture.print is not None:
             keys += [_key(f"print {place} {picture.print >> 16 * place & 0xFFFF}") for place in range(4)]
@@ -140,7 +140,7 @@ def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]
         common = set(connection.scalars(query))
         rare = [key for key in chunk if key not in common]
         counts.update(connection.scalars(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & in_period)))
-    return sorted((id for id in counts if id != row["id"]), key=lambda id: (-counts[id], id))[:MOST_COMPARED]
+    return sorted((id for id in counts if id != row["id"]), key=lambda id: (-counts[id], id))[:MAX_COMPARED]
 
 
 def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, RowMapping, Select
 from newsportal.store.article_rows import story_from
 from newsportal.store.columns import EPOCH, MICROSECOND, name
 from newsportal.store.dialects import PAGE, Part, chunks
-from newsportal.store.folding import HEAT_HALF_LIFE, coolest, heat
+from newsportal.store.folding import HEAT_HALF_LIFE, heat, min_heat
 from newsportal.store.reading import LISTED, articles, with_articles
 from newsportal.store.results import FORUM, StoredArticle, Story, StoryFilter, StoryPage
 from newsportal.store.tables import ARTICLES, EVENT_STORIES, LABELS, STORIES, TOPICS
@@ -101,7 +101,7 @@ def _page(criteria: StoryFilter) -> Select[Any]:
     query = _heads(key.label("order_key"))
     if driver is not STORIES:
         query = query.join(LABELS, LABELS.c.story_id == STORIES.c.id)
-    least = coolest(criteria.since) if criteria.since and criteria.order == "hottest" else None
+    least = min_heat(criteria.since) if criteria.since and criteria.order == "hottest" else None
     if least is not None:
         filters = [*filters, key >= least]
     query = query.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*filters)

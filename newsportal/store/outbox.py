@@ -92,7 +92,7 @@ class Result:
     tried: bool = True
 
 
-def requested(
+def with_request(
     entry: OutboxEntry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False
 ) -> OutboxEntry:
     """Return the entry after its article changed or an operator requested it. One withdrawn ``by_hand`` stays so until requested again."""
@@ -105,7 +105,7 @@ def requested(
     return replace(entry, wanted=wanted, asked=entry.asked + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
 
 
-def leased(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> OutboxEntry:
+def with_lease(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> OutboxEntry:
     """Lease the entry to ``owner`` for ``seconds``. The fence grows with each lease, and is based on the time, so that it does not restart
     with a new store."""
     fence = max(entry.fence + 1, (now - EPOCH) // MICROSECOND)
@@ -113,12 +113,12 @@ def leased(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> 
     return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)
 
 
-def is_held(entry: OutboxEntry | None, lease: OutboxEntry) -> bool:
+def is_leased(entry: OutboxEntry | None, lease: OutboxEntry) -> bool:
     """Return whether ``lease`` is still valid."""
     return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (lease.owner, lease.fence)
 
 
-def settled(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: datetime) -> OutboxEntry:
+def with_result(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: datetime) -> OutboxEntry:
     """Return the entry after its result is known. One requested again meanwhile waits again."""
     again = entry.asked != lease.asked and result.state != "waiting"
     closed = replace(
@@ -133,7 +133,7 @@ def settled(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: date
     return replace(closed, revision=result.revision, digest=result.digest, place=result.place)
 
 
-def returned(entry: OutboxEntry, *, now: datetime, reason: str | None) -> OutboxEntry:
+def without_lease(entry: OutboxEntry, *, now: datetime, reason: str | None) -> OutboxEntry:
     """Return the entry without its lease, as before it was taken."""
     new_reason = storable_reason(reason) or entry.reason
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=new_reason)
@@ -152,23 +152,23 @@ class Outbox(Part):
         with self._read() as connection:
             return _position(connection, target)
 
-    def follow(self, target: str, published: Collection[str], removed: Collection[str], *, after: int, upto: int, now: datetime) -> bool:
+    def follow(self, target: str, published: Collection[str], removed: Collection[str], *, after: int, up_to: int, now: datetime) -> bool:
         """Request the articles ``published``, and the removal of those ``removed`` that have an entry, and move the position from ``after``
-        to ``upto``. Return False, with nothing done, if it was not at ``after``: another process was faster."""
+        to ``up_to``. Return False, with nothing done, if it was not at ``after``: another process was faster."""
         with self._write() as connection:
             if _position(connection, target) != after:
                 return False
             entries = _find(connection, target, {*published, *removed})
-            _save(connection, (requested(entries.get(id), target, id, "there", now=now) for id in dict.fromkeys(published)))
-            _save(connection, (requested(entries[id], target, id, "gone", now=now) for id in dict.fromkeys(removed) if id in entries))
-            upsert(connection, POSITIONS, [{"target": target, "seq": upto}], update=("seq",))
+            _save(connection, (with_request(entries.get(id), target, id, "there", now=now) for id in dict.fromkeys(published)))
+            _save(connection, (with_request(entries[id], target, id, "gone", now=now) for id in dict.fromkeys(removed) if id in entries))
+            upsert(connection, POSITIONS, [{"target": target, "seq": up_to}], update=("seq",))
             return True
 
     def ask(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
         """Request publishing or withdrawal by hand, whatever the state. Return the number of entries."""
         with self._write() as connection:
             entries = _find(connection, target, article_ids)
-            requests = [requested(entries.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
+            requests = [with_request(entries.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
             _save(connection, requests)
             return len(requests)
 
@@ -191,7 +191,7 @@ class Outbox(Part):
                 return []  # usually nothing is due: avoid the write lock
         with self._write() as connection:
             rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
-            leases = [leased(build(OutboxEntry, row), owner, now=now, seconds=seconds) for row in rows]
+            leases = [with_lease(build(OutboxEntry, row), owner, now=now, seconds=seconds) for row in rows]
             _save(connection, leases)
             return leases
 
@@ -199,9 +199,9 @@ class Outbox(Part):
         """Store the result of an entry. Return False, with nothing done, if the lease is lost to another process."""
         with self._write() as connection:
             entry = _find(connection, lease.target, [lease.article_id]).get(lease.article_id)
-            if entry is None or not is_held(entry, lease):
+            if entry is None or not is_leased(entry, lease):
                 return False
-            _save(connection, [settled(entry, lease, result, now=now)])
+            _save(connection, [with_result(entry, lease, result, now=now)])
             return True
 
     def give_back(self, leases: Sequence[OutboxEntry], *, now: datetime, reason: str | None = None) -> None:
@@ -209,8 +209,8 @@ class Outbox(Part):
         with self._write() as connection:
             for lease in leases:
                 entry = _find(connection, lease.target, [lease.article_id]).get(lease.article_id)
-                if entry is not None and is_held(entry, lease):
-                    _save(connection, [returned(entry, now=now, reason=reason)])
+                if entry is not None and is_leased(entry, lease):
+                    _save(connection, [without_lease(entry, now=now, reason=reason)])
 
     def of(self, target: str, article_ids: Collection[str]) -> dict[str, OutboxEntry]:
         """Map articles to their entries, of those that exist."""

@@ -79,7 +79,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PictureCounts:
     """A picture, with the numbers of stories and sites that showed it."""
 
     picture: Picture
@@ -176,7 +176,7 @@ class Pictures(Part):
             found[by_id[row["picture_id"]]].add(row["story_id"])
         return {key: frozenset(ids) for key, ids in found.items()}
 
-    def most_frequent(self, *, limit: int = 50) -> list[Seen]:
+    def most_frequent(self, *, limit: int = 50) -> list[PictureCounts]:
         """Return the pictures shown by most stories."""
         number, sites = func.count(), func.count(PICTURE_STORIES.c.site.distinct())
         query = (
@@ -189,7 +189,7 @@ class Pictures(Part):
         with self._read() as connection:
             rows = connection.execute(query).all()
             by_key = {name_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
-        return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
+        return [PictureCounts(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
     def totals(self) -> PictureTotals:
         left_out = case((PICTURES.c.frequent != KEPT, 1))

@@ -87,7 +87,7 @@ class PrintIndex:
         more. ``read``: all rows were read once.
 
         Call before a transaction writes: only committed rows are read, so a failed transaction leaves nothing in the index. A transaction
-        that reads its own rows runs within :meth:`unless_it_fails`.
+        that reads its own rows runs within :meth:`forget_on_error`.
         """
         with self._lock:
             if self.read:
@@ -110,7 +110,7 @@ class PrintIndex:
         return rows[-1].seq if rows else 0, len(rows) == PAGE
 
     @contextmanager
-    def unless_it_fails(self) -> Iterator[None]:
+    def forget_on_error(self) -> Iterator[None]:
         """Forget the rows read in this context if it fails: a transaction that read its own rows is rolled back. Threads take turns: the
         rows of another one, which may be rolled back as well, are no state to return to."""
         with self._batch:

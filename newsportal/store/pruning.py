@@ -131,9 +131,9 @@ class Pruning(Part):
             with self._write() as connection:
                 connection.execute(delete(CHANGES).where(CHANGES.c.seq.in_(chunk)))
 
-    def release_space(self, *, whole: bool = False) -> int:
-        """Return free space to the disk, and return the number of bytes. ``whole``: rebuild a SQLite file if necessary."""
-        return dialect(self._engine.dialect.name).release_space(self._engine, whole)
+    def release_space(self, *, rebuild: bool = False) -> int:
+        """Return free space to the disk, and return the number of bytes. ``rebuild``: rebuild a SQLite file if necessary."""
+        return dialect(self._engine.dialect.name).release_space(self._engine, rebuild)
 
 
 def _decide(

@@ -187,7 +187,7 @@ class Readers(Part):
                     counts.update(reader_views.insert_views(connection, chunk, now))
         return ImportedViews(**counts)
 
-    def outdated(self, before: datetime) -> int:
+    def count_outdated(self, before: datetime) -> int:
         """Return the number of views older than ``before``."""
         return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
 

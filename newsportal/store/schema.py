@@ -34,14 +34,14 @@ RESTORING = "restoring "
 class MigrationChain:
     """A chain of migrations: ``head`` is the newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
 
-    ``tables``: tables of the newest revision. ``way_over``: instructions for a database older than the first migration.
+    ``tables``: tables of the newest revision. ``upgrade_path``: instructions for a database older than the first migration.
     """
 
     head: str
     scripts: Traversable
     table: str
     tables: MetaData
-    way_over: str
+    upgrade_path: str
 
 
 def newest(scripts: Traversable) -> str:
@@ -177,7 +177,7 @@ def migrate(connection: Connection, found: str, place: str, chain: MigrationChai
     steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
     if found not in steps:
         if found.isdecimal() and found < chain.head:  # revisions are increasing numbers
-            raise StoreTooOld(f"{place}: the database has schema {found}, which this newsportal no longer reads; {chain.way_over}")
+            raise StoreTooOld(f"{place}: the database has schema {found}, which this newsportal no longer reads; {chain.upgrade_path}")
         raise StoreTooNew(
             f"{place}: the database has schema {found!r}, which this version of newsportal does not know (its own is {chain.head}); "
             "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"

@@ -14,7 +14,7 @@ from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldDecision, FoldKey, TopicMark, content_id
 from newsportal.store import folding, prints
 from newsportal.store.article_rows import fold_columns, identity_of, is_newer, row_of, topics_of
-from newsportal.store.columns import MOST_DECLARING, storable
+from newsportal.store.columns import MAX_DECLARING, storable
 from newsportal.store.corrections import Changes, apply_page
 from newsportal.store.dialects import Part, upsert
 from newsportal.store.gallery_folding import refresh_galleries
@@ -41,7 +41,7 @@ class Batch:
     _unread: bool = True  # the index lacks rows committed by others, or written here
 
     def add(self, article: Article, keys: Sequence[FoldKey], new: TextPrint) -> Added:
-        row, hashes = row_of(article, now=self.now), folding.hashed(keys)
+        row, hashes = row_of(article, now=self.now), folding.by_hash(keys)
         id = self.existing.get(row["id"])
         if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
             self.write()
@@ -66,7 +66,7 @@ class Batch:
         id, story_id, hidden = str(row["id"]), str(row["id"]), dict[str, Any]()
         if found:
             self.write()
-            story_id, hidden = found.story_id, folding.hidden_with(self.connection, found.story_id)
+            story_id, hidden = found.story_id, folding.hidden_columns(self.connection, found.story_id)
         elif id in self.existing:  # its founder was deleted, or moved out of it
             story_id = folding.new_story(self.connection, row, topics)
         else:
@@ -122,7 +122,7 @@ def _fold_revised(connection: Connection, row: Mapping[str, Any], keys: Sequence
     found = _repeated(connection, existing(connection, row["id"]), keys, new, separated)
     if found is None:
         return str(row["story_id"])
-    _move(connection, row["id"], found.story_id, **fold_columns(found), **folding.hidden_with(connection, found.story_id))
+    _move(connection, row["id"], found.story_id, **fold_columns(found), **folding.hidden_columns(connection, found.story_id))
     return found.story_id
 
 
@@ -232,7 +232,7 @@ class Writing(Part):
         if not prepared:
             return []
         self._read_prints()
-        with self._prints.unless_it_fails(), self._write() as connection:
+        with self._prints.forget_on_error(), self._write() as connection:
             self._follow(connection)
             batch = Batch(
                 connection, self._prints, now, folding.find_existing(connection, [identity_of(article) for article, _, _ in prepared])
@@ -273,7 +273,7 @@ class Writing(Part):
             if article_id is None:
                 raise StoreError(f"no article is known as {of!r}, so it cannot declare {name!r}")
             key = content_id(storable(name))
-            if (connection.scalar(select(func.count()).where(DECLARED.c.id == key)) or 0) < MOST_DECLARING:
+            if (connection.scalar(select(func.count()).where(DECLARED.c.id == key)) or 0) < MAX_DECLARING:
                 upsert(connection, DECLARED, [{"id": key, "article_id": article_id}])
 
     def add_aliases(self, identities: Collection[str], of: str) -> None:

@@ -15,7 +15,7 @@ from scrapy import Request
 from newsportal.crawl import feeder as module
 from newsportal.crawl import host_locks
 from newsportal.crawl.feeder import Feeder
-from newsportal.crawl.host_locks import Ending, HostPaused, HostQueues
+from newsportal.crawl.host_locks import CrawlEnding, HostPaused, HostQueues
 from newsportal.crawl.queues.base import Task, Terms
 from newsportal.crawl.queues.opening import open_table
 from newsportal.crawl.queues.table import TableQueue
@@ -249,7 +249,7 @@ def test_host_held_by_another_is_awaited_until_the_crawl_ends(file: Path) -> Non
         last = asyncio.ensure_future(crawl.feeder.host_locks.acquire("b.example"))
         await asyncio.sleep(0.05)
         crawl.ending = True
-        with pytest.raises(Ending):
+        with pytest.raises(CrawlEnding):
             await last
 
     run(crawl, wait_for_host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.crawl.visit_counters import LATELY, Reach, unreached
+from newsportal.crawl.visit_counters import LATELY, Reach, is_outage
 
 
 def test_several_unreachable_hosts_mean_no_network() -> None:
@@ -41,4 +41,4 @@ def test_recently_reached_host_means_network_is_available() -> None:
     [(["dns"], True), (["robots-unreachable", "connection"], True), (["dns", "http-404"], False), (["timeout"], False), ([], False)],
 )
 def test_reasons_that_mean_unreached(reasons: list[str], expected: bool) -> None:
-    assert unreached(reasons) is expected
+    assert is_outage(reasons) is expected

@@ -73,16 +73,16 @@ def test_unsupported_value_is_refused() -> None:
 
 
 def test_errors_keep_their_attributes() -> None:
-    refusal = plain_values.raised(plain_values.describe(NotApplicable("no-body", "0 characters"), ""))
+    refusal = plain_values.rebuild_error(plain_values.describe(NotApplicable("no-body", "0 characters"), ""))
     assert isinstance(refusal, NotApplicable)
     assert (refusal.reason, refusal.detail, str(refusal)) == ("no-body", "0 characters", "no-body: 0 characters")
-    block = plain_values.raised(plain_values.describe(EngineBlocked("captcha", 60.0), ""))
+    block = plain_values.rebuild_error(plain_values.describe(EngineBlocked("captcha", 60.0), ""))
     assert isinstance(block, EngineBlocked)
     assert block.rest == 60.0
-    broken = plain_values.raised(plain_values.describe(KeyError("x"), "Traceback: there"))
+    broken = plain_values.rebuild_error(plain_values.describe(KeyError("x"), "Traceback: there"))
     assert isinstance(broken, KeyError)
     assert "Traceback: there" in broken.__notes__[0]
 
 
 def test_unknown_error_class_becomes_runtime_error() -> None:
-    assert type(plain_values.raised(["os:system", "x", {}, ""])) is RuntimeError
+    assert type(plain_values.rebuild_error(["os:system", "x", {}, ""])) is RuntimeError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.dedup.bloom import Unusable, UrlBloom, expected_error, packed, unpacked
+from newsportal.dedup.bloom import FilterUnusable, UrlBloom, expected_error, packed, unpacked
 
 
 def names(count: int, host: str = "example.com") -> list[str]:
@@ -69,19 +69,19 @@ class TestFile:
         data = packed(UrlBloom(names(5), capacity=20), 7)
         for place in range(0, len(data), 3):
             hurt = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
-            with pytest.raises(Unusable):
+            with pytest.raises(FilterUnusable):
                 unpacked(hurt, 20, 1e-4)
         for length in (0, 5, 30, len(data) - 1):
-            with pytest.raises(Unusable):
+            with pytest.raises(FilterUnusable):
                 unpacked(data[:length], 20, 1e-4)
 
     @pytest.mark.parametrize(("capacity", "rate"), [(21, 1e-4), (20, 1e-3)])
     def test_other_capacity_or_error_rate_is_refused(self, capacity: int, rate: float) -> None:
-        with pytest.raises(Unusable, match="another capacity or error rate"):
+        with pytest.raises(FilterUnusable, match="another capacity or error rate"):
             unpacked(packed(UrlBloom(names(5), capacity=20), 7), capacity, rate)
 
     def test_other_hash_function_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         data = packed(UrlBloom(names(5), capacity=20), 7)
         monkeypatch.setattr("newsportal.dedup.bloom._dialect", lambda: b"another!")
-        with pytest.raises(Unusable, match="another version of the filter"):
+        with pytest.raises(FilterUnusable, match="another version of the filter"):
             unpacked(data, 20, 1e-4)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import redis
 
-from newsportal.dedup.bloom_redis import LARGEST, Emptied, RedisBloom, first_hashes, hashes_of, shape
+from newsportal.dedup.bloom_redis import LARGEST, FilterMissing, RedisBloom, first_hashes, hashes_of, shape
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_changed_settings_replace_the_filter(client: Any) -> None:
     assert other.open() == 0
     assert other.candidates(names(100)) == set()
     assert client.keys("*") == [b"{newsportal:known}"]
-    with pytest.raises(Emptied):
+    with pytest.raises(FilterMissing):
         bloom.add(["example.com/new"])  # a client with the earlier settings
-    with pytest.raises(Emptied):
+    with pytest.raises(FilterMissing):
         bloom.candidates(["example.com/new"])
 
 
@@ -93,9 +93,9 @@ def test_flushed_redis_is_detected(client: Any) -> None:
     bloom.add(names(10))
     client.flushall()
     for ask in (bloom.add, bloom.candidates):
-        with pytest.raises(Emptied):
+        with pytest.raises(FilterMissing):
             ask(names(3))
-    with pytest.raises(Emptied):
+    with pytest.raises(FilterMissing):
         bloom.moved(5)
     assert bloom.fill().entered == 0
 

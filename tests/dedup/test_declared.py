@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.dedup.canonical import identity
-from newsportal.dedup.declared import Content, agree, declared
+from newsportal.dedup.declared import Content, declared, same_article
 
 A = "https://www.example.com/2026/0305/123456.html"
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -116,15 +116,15 @@ def content(text: str = TEXT, title: str = "古镇的路铺好了", published: d
     ],
 )
 def test_contents_agree_only_for_the_same_article(other: Content, expected: bool) -> None:
-    assert agree(content(), other) is expected
-    assert agree(other, content()) is expected
+    assert same_article(content(), other) is expected
+    assert same_article(other, content()) is expected
 
 
 def test_same_template_on_another_day_disagrees() -> None:
     weather = "今天白天{}晴间多云，北风{}级，最高气温{}℃，夜间多云，北风转南风二级，最低气温{}℃，请注意添衣保暖，出行注意安全。"
-    assert not agree(content(weather.format("", 3, 12, 1), published=None), content(weather.format("", 2, 9, 4), published=None))
+    assert not same_article(content(weather.format("", 3, 12, 1), published=None), content(weather.format("", 2, 9, 4), published=None))
 
 
 def test_stub_texts_need_the_same_title() -> None:
-    assert agree(content("点击查看视频"), content("点击查看视频"))
-    assert not agree(content("点击查看视频"), content("点击查看视频", title="渡船又开了"))
+    assert same_article(content("点击查看视频"), content("点击查看视频"))
+    assert not same_article(content("点击查看视频"), content("点击查看视频", title="渡船又开了"))

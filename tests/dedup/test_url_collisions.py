@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.dedup.canonical import bare, separate_collisions, shared, spellings
+from newsportal.dedup.canonical import bare, is_single_page, separate_collisions, spelling_ids
 from newsportal.items import Link
 
 TITLES = ("山间古镇的路铺好了", "码头的渡船又开了", "老人学会了网上挂号", "菜市场换了新棚子")
@@ -42,15 +42,15 @@ def test_article_stored_by_full_url_stays_separate() -> None:
     links = [link(session_like(1), TITLES[0]), link(session_like(2), TITLES[1])]
     found = separate_collisions(links, {bare(session_like(1))})
     assert [link.identity for link in found] == [bare(link.url) for link in links], "the second is not joined to the first"
-    assert spellings(links) == [bare(link.url) for link in links]
+    assert spelling_ids(links) == [bare(link.url) for link in links]
 
 
 def test_only_links_with_several_spellings_are_looked_up() -> None:
-    assert spellings([link("https://a.example/1.html", "题"), Link("https://a.example/x", "feed:甲", identity="f#1")]) == []
+    assert spelling_ids([link("https://a.example/1.html", "题"), Link("https://a.example/x", "feed:甲", identity="f#1")]) == []
 
 
 def test_several_entries_with_one_url_are_detected() -> None:
-    assert shared([link("https://a.example/", title) for title in TITLES])
-    assert not shared([link("https://a.example/1.html", TITLES[0])] * 5)
-    assert not shared([link(f"https://a.example/{n}.html", title) for n, title in enumerate(TITLES)])
-    assert not shared([])
+    assert is_single_page([link("https://a.example/", title) for title in TITLES])
+    assert not is_single_page([link("https://a.example/1.html", TITLES[0])] * 5)
+    assert not is_single_page([link(f"https://a.example/{n}.html", title) for n, title in enumerate(TITLES)])
+    assert not is_single_page([])

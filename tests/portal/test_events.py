@@ -36,7 +36,7 @@ def own_store(newsroom: ModuleType) -> Store:
         article = newsroom.article(title, text * 3, site=f"站点{number}", topics=("旅游",), ago=(4 - number) * 1440)
         ids += newsroom.write(store, replace(article, images=(picture,)))
     assignments = [Assignment(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Assignment(ids[3], "kelp", 1.0)]
-    assert store.events.place(assignments, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    assert store.events.place(assignments, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     store.ids = ids  # type: ignore[attr-defined]
     return store
 

@@ -24,11 +24,11 @@ SAME_ORIGIN = {"sec-fetch-site": "same-origin", "content-type": "application/x-w
 def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
     opened = empty_store(tmp_path / "store.db")
     outbox, now = opened.outbox, newsroom.NOW
-    outbox.follow("<b>站点", ["aa", "bb", "cc"], [], after=0, upto=1, now=now)
+    outbox.follow("<b>站点", ["aa", "bb", "cc"], [], after=0, up_to=1, now=now)
     entries = {entry.article_id: entry for entry in outbox.take("<b>站点", "w", now=now, seconds=60, limit=2)}
     outbox.settle(entries["aa"], Result("failed", "标题 <script> 太长"), now=now)
     outbox.settle(entries["bb"], Result("done", None, 1, "d", "7"), now=now)
-    outbox.follow("旧的", [], [], after=0, upto=1, now=now)
+    outbox.follow("旧的", [], [], after=0, up_to=1, now=now)
     yield opened
     opened.close()
 

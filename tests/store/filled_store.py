@@ -87,7 +87,7 @@ def _threads_and_galleries(store: Store) -> None:
 def _events(store: Store) -> None:
     stories = [article.story_id for article in store.all_articles()][:2]
     placed = [Assignment(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
-    assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, upto=store.last_seq())
+    assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, up_to=store.last_seq())
     moves = {stories[0]: ("event", "other")}
     store.events.edit(Edit("join", "other", LATER, "林编辑", moves), {"other": "[]"})
     store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
@@ -122,6 +122,6 @@ def _crawl_state(store: Store) -> None:
     call = store.assistant.begin("k" * 40, "summary", "模型", now=NOW, since=NOW, calls=9, tokens=None, lasts=NOW - NOW)
     store.assistant.finish(int(call), NASTY, 120)
     store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
-    store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
+    store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, up_to=3, now=NOW)
     entries = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
     store.outbox.settle(next(entry for entry in entries if entry.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)

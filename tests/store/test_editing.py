@@ -12,7 +12,7 @@ from test_galleries import gallery as photo_story
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
 from newsportal.store.copying import find_faults
-from newsportal.store.corrections import EditConflict
+from newsportal.store.corrections import OutdatedEdit
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, StoryFilter
@@ -93,9 +93,9 @@ def test_reposts_of_original_text_join_a_corrected_story(store: Store) -> None:
 def test_correction_of_outdated_revision_is_refused(store: Store) -> None:
     added = store.add(page(), now=NOW)
     store.correct(added.id, {"title": "新标题"}, seen=1, **WORD)
-    with pytest.raises(EditConflict, match="revision 2"):
+    with pytest.raises(OutdatedEdit, match="revision 2"):
         store.correct(added.id, {"title": "另一个"}, seen=1, **WORD)
-    with pytest.raises(EditConflict):
+    with pytest.raises(OutdatedEdit):
         store.withdraw(added.id, now=LATER, seen=1)
     assert get(store, added.id).title == "新标题"
 

@@ -23,7 +23,7 @@ def place(store: Store, *pairs: tuple[str, str]) -> dict[str, str]:
         stories[name] = store.add(replace(base, site=f"site {name}"), now=moment).story_id
     placed = [Assignment(stories[name], event, 0.5, ("桥", "垮塌")) for name, event in pairs]
     assert store.events.place(
-        placed, dict.fromkeys({event for _, event in pairs}, "[]"), after=store.events.position(), upto=store.last_seq()
+        placed, dict.fromkeys({event for _, event in pairs}, "[]"), after=store.events.position(), up_to=store.last_seq()
     )
     return stories
 
@@ -58,7 +58,7 @@ def test_event_lists_are_paged_and_filtered_by_topic(store: Store) -> None:
 def test_slower_follower_writes_nothing(store: Store) -> None:
     stories = place(store, ("a", "e1"))
     after = store.events.position()
-    assert not store.events.place([Assignment(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, upto=after)
+    assert not store.events.place([Assignment(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, up_to=after)
     assert store.events.event("e2") is None
 
 
@@ -68,16 +68,16 @@ def test_placement_computed_before_an_edit_is_refused(store: Store) -> None:
     store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[1]"})
     late = store.add(article("late", text="后来的正文 " * 20), now=NOW).story_id
     for event in ("e1", "e2"):
-        assert not store.events.place([Assignment(late, event, 1.0)], {event: "[]"}, after=after, upto=store.last_seq(), edited=edited)
+        assert not store.events.place([Assignment(late, event, 1.0)], {event: "[]"}, after=after, up_to=store.last_seq(), edited=edited)
     assert (store.events.event("e2"), dict(store.events.vectors(9))) == (None, {"e1": b"[1]"})
-    assert store.events.place([Assignment(late, "e3", 1.0)], {"e3": "[]"}, after=after, upto=store.last_seq(), edited=edited)
+    assert store.events.place([Assignment(late, "e3", 1.0)], {"e3": "[]"}, after=after, up_to=store.last_seq(), edited=edited)
 
 
 def test_hidden_or_folded_story_leaves_its_event(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"), ("c", "e2"))
     store.hide([stories["b"]], by="林", reason="误登", now=NOW)
     store.fold(stories["c"], stories["a"], reason="by-hand", now=NOW)
-    assert store.events.place([], {}, after=store.events.position(), upto=store.last_seq(), again=True)
+    assert store.events.place([], {}, after=store.events.position(), up_to=store.last_seq(), again=True)
     left = store.events.event("e1")
     assert left is not None
     assert left.stories == 1

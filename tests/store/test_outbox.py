@@ -25,12 +25,12 @@ def ids(entries: list[OutboxEntry]) -> list[str]:
 def test_followed_articles_wait_and_position_moves(store: Store) -> None:
     outbox = store.outbox
     assert outbox.position("cms") == 0
-    assert outbox.follow("cms", ["a", "b", "a"], ["never"], after=0, upto=7, now=NOW)
+    assert outbox.follow("cms", ["a", "b", "a"], ["never"], after=0, up_to=7, now=NOW)
     assert outbox.position("cms") == 7
-    assert not outbox.follow("cms", ["c"], [], after=0, upto=3, now=NOW), "another process was faster"
+    assert not outbox.follow("cms", ["c"], [], after=0, up_to=3, now=NOW), "another process was faster"
     assert outbox.counts() == {"cms": {"waiting": 2}}, "unpublished articles need no withdrawal"
     assert outbox.position("other") == 0
-    assert outbox.follow("empty", [], [], after=0, upto=7, now=NOW)
+    assert outbox.follow("empty", [], [], after=0, up_to=7, now=NOW)
     assert outbox.counts() == {"cms": {"waiting": 2}, "empty": {}}
 
 
@@ -56,7 +56,7 @@ def test_published_entry_waits_again_after_a_change(store: Store) -> None:
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.revision, entry.digest, entry.place, entry.tries, entry.published) == ("done", 1, "d1", "7", 0, True)
     assert take(store, now=NOW + timedelta(days=1)) == []
-    outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
+    outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW + SECOND)
     again = take(store, now=NOW + SECOND)[0]
     assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "the published state is kept"
 
@@ -65,7 +65,7 @@ def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox = store.outbox
     outbox.ask("cms", ["a"], "there", now=NOW)
     leased = take(store)[0]
-    outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
+    outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW + SECOND)
     assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still leased"
     outbox.settle(leased, DONE, now=NOW + 2 * SECOND)
     entry = outbox.of("cms", ["a"])["a"]
@@ -85,7 +85,7 @@ def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     assert outbox.retry("other", now=NOW) == 0
     assert outbox.retry("cms", ["a"], now=NOW) == 1
     assert ids(take(store)) == ["a"]
-    outbox.follow("cms", ["b"], [], after=0, upto=9, now=NOW)
+    outbox.follow("cms", ["b"], [], after=0, up_to=9, now=NOW)
     assert ids(take(store)) == ["b"]
 
 
@@ -108,7 +108,7 @@ def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
     leased = take(store)[0]
     assert (leased.wanted, leased.place) == ("gone", "7")
     outbox.settle(leased, Result("withdrawn"), now=NOW)
-    outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW)
+    outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.published, entry.place) == ("withdrawn", False, None)
     outbox.ask("cms", ["a"], "there", now=NOW)
@@ -117,8 +117,8 @@ def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
 
 def test_listing_and_forgetting(store: Store) -> None:
     outbox = store.outbox
-    outbox.follow("cms", ["a", "b"], [], after=0, upto=3, now=NOW)
-    outbox.follow("hook", ["a"], [], after=0, upto=3, now=NOW + SECOND)
+    outbox.follow("cms", ["a", "b"], [], after=0, up_to=3, now=NOW)
+    outbox.follow("hook", ["a"], [], after=0, up_to=3, now=NOW + SECOND)
     assert [(entry.target, entry.article_id) for entry in outbox.entries()] == [("hook", "a"), ("cms", "a"), ("cms", "b")]
     assert [entry.target for entry in outbox.entries(article_id="a")] == ["hook", "cms"]
     assert len(outbox.entries("cms", limit=1)) == 1
@@ -155,6 +155,6 @@ def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[
 
 def test_many_entries_at_once(store: Store) -> None:
     names = [f"{number:05}" for number in range(520)]  # more than fit one query
-    assert store.outbox.follow("cms", names, [], after=0, upto=9, now=NOW)
+    assert store.outbox.follow("cms", names, [], after=0, up_to=9, now=NOW)
     assert len(store.outbox.of("cms", names)) == 520
     assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510

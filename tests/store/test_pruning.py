@@ -105,7 +105,7 @@ class TestArticles:
 
     def test_published_articles_are_kept_or_withdrawn(self, store: Store) -> None:
         published, waiting = add(store, "published"), add(store, "waits")
-        store.outbox.follow("cms", [published, waiting], [], after=0, upto=store.last_seq(), now=NOW)
+        store.outbox.follow("cms", [published, waiting], [], after=0, up_to=store.last_seq(), now=NOW)
         leased = {entry.article_id: entry for entry in store.outbox.take("cms", "w", now=NOW, seconds=60, limit=9)}
         store.outbox.settle(leased[published], Result("done", revision=1, digest="d"), now=NOW)
         store.outbox.give_back([leased[waiting]], now=NOW)
@@ -116,7 +116,7 @@ class TestArticles:
         assert store.outbox.of("cms", [published])[published].digest == "d", "the outbox entry is kept until withdrawal"
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
-        store.outbox.follow("cms", [], [published], after=store.outbox.position("cms"), upto=store.last_seq(), now=LATE)
+        store.outbox.follow("cms", [], [published], after=store.outbox.position("cms"), up_to=store.last_seq(), now=LATE)
         (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9)
         assert entry is not None
         store.outbox.settle(entry, Result("withdrawn"), now=LATE)
@@ -189,12 +189,12 @@ class TestRecords:
         new = add(store, "new", at=LATE, text=invented(2))
         store.pruning.leftovers(NOW + 20 * DAY)
         assert len(store.changes()) == 6, "too young to be pruned"
-        store.outbox.follow("slow", (), (), after=0, upto=store.changes()[3].seq, now=LATE)
+        store.outbox.follow("slow", (), (), after=0, up_to=store.changes()[3].seq, now=LATE)
         for now in (LATE + 40 * DAY, LATE + 400 * DAY):
             store.pruning.leftovers(now)
             assert [(change.kind, change.id) for change in store.changes()] == [("article", changed), ("gone", deleted), ("article", new)]
         last = store.last_seq()
-        store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), upto=last, now=LATE)
+        store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), up_to=last, now=LATE)
         store.pruning.leftovers(LATE + 400 * DAY)
         assert [change.id for change in store.changes()] == [changed, new]
         assert store.pruning.articles(Ages(1), no_marks, now=LATE + 9 * DAY).gone == {"articles": 1}
@@ -284,7 +284,7 @@ def test_file_of_earlier_version_shrinks_after_vacuum(tmp_path: Path) -> None:
         add(store, str(number), text=invented(number, 4000))
     store.pruning.articles(NINETY, no_marks, now=LATE)
     assert store.pruning.release_space() == 0
-    assert store.pruning.release_space(whole=True) > 100_000
+    assert store.pruning.release_space(rebuild=True) > 100_000
     add(store, "again", text=invented(1, 40_000))
     store.pruning.articles(NINETY, no_marks, now=LATE + 100 * DAY)
     assert store.pruning.release_space() > 0, "incremental vacuum from now on"

@@ -49,7 +49,7 @@ File = TypeVar("File", Index, Writer)
 
 
 @dataclass
-class Shared(Generic[File]):
+class OpenFiles(Generic[File]):
     """Files open in this process, shared by the handlers for http and https and by spiders that run together."""
 
     open: Callable[[Path], File]
@@ -80,12 +80,12 @@ def _index(path: Path) -> Index:
 
 
 STEP = 256 << 20  # bytes of an archive between two log lines: some seconds
-INDEXES: Shared[Index] = Shared(_index)
-WRITERS: Shared[Writer] = Shared(Writer)
+INDEXES: OpenFiles[Index] = OpenFiles(_index)
+WRITERS: OpenFiles[Writer] = OpenFiles(Writer)
 
 
 @dataclass(frozen=True)
-class Outfit:
+class HandlerSettings:
     """Handler settings of one crawler."""
 
     policy: Policy
@@ -119,7 +119,7 @@ class Handler(BaseDownloadHandler):
         self._index: Index | None = None
         self._writer: Writer | None = None
         try:
-            self._outfit = Outfit.of(crawler.settings)
+            self._outfit = HandlerSettings.of(crawler.settings)
             if self._outfit.archive:
                 self._writer = WRITERS.take(self._outfit.archive)
             if self._outfit.replay:
@@ -234,7 +234,7 @@ class Guard(CrawlerComponent):
         if (error := _FAILED.pop(crawler, None)) is not None:
             raise error
         self._stats = crawler.stats
-        outfit = Outfit.of(crawler.settings)
+        outfit = HandlerSettings.of(crawler.settings)
         self._policy = outfit.policy if outfit.replay is None else None
 
     def process_request(self, request: Request) -> None:

@@ -17,7 +17,7 @@ from scrapy.http import Response
 
 from newsportal.crawl.addon import CrawlerComponent
 from newsportal.crawl.backoff import RetryAfter
-from newsportal.crawl.host_locks import Ending, HostPaused
+from newsportal.crawl.host_locks import CrawlEnding, HostPaused
 from newsportal.crawl.leases import LEASE, marked
 from newsportal.crawl.requests import host_of
 from newsportal.crawl.scheduler import scheduler_of
@@ -65,7 +65,7 @@ class TurnsMiddleware(CrawlerComponent):
             await scheduler.acquire_host(request)
         except HostPaused as error:
             raise NotNow("host-rests", f"{request.url} is not requested: {error}") from error
-        except Ending as error:
+        except CrawlEnding as error:
             raise NotNow("shutdown", f"{request.url} is not requested: the crawl ends") from error
 
     def process_response(self, request: Request, response: Response) -> Response:

@@ -42,7 +42,7 @@ class RobotsDenied(IgnoreRequest):
         self.passing = reason != "robots" if passing is None else passing
 
 
-class ObeyingMiddleware(CrawlerComponent):
+class RobotsBase(CrawlerComponent):
     """Base of the middlewares that obey robots rules, by ``request.meta["obey_robots"]``, else the setting ``ROBOTSTXT_OBEY``."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -62,7 +62,7 @@ class ObeyingMiddleware(CrawlerComponent):
             self._crawler.stats.inc_value(name)
 
 
-class RobotsMiddleware(ObeyingMiddleware):
+class RobotsMiddleware(RobotsBase):
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(crawler)
         self._clock = clock

@@ -13,7 +13,7 @@ from html import unescape
 from scrapy import Request
 from scrapy.http import Response
 
-from newsportal.crawl.middlewares.robots import ObeyingMiddleware, RobotsDenied
+from newsportal.crawl.middlewares.robots import RobotsBase, RobotsDenied
 
 HEAD = 256 * 1024  # bytes searched for ``meta`` elements, as for those with the encoding
 ALL = "robots"  # the name that addresses all robots
@@ -127,7 +127,7 @@ READABLE = (b"html", b"xml", b"text")  # parts of content types that may contain
 NOINDEX, NOFOLLOW = "robots-noindex", "robots-nofollow"
 
 
-class RobotsTagsMiddleware(ObeyingMiddleware):
+class RobotsTagsMiddleware(RobotsBase):
     """Obeys robots tags. Also counts ``robots/noarchive``, which is left to the operator."""
 
     def process_response(self, request: Request, response: Response) -> Response:

@@ -66,7 +66,7 @@ def machine() -> str:
     return f"{platform.node()}|{space}"
 
 
-def gone(worker: Identity) -> bool:
+def has_ended(worker: Identity) -> bool:
     """Return whether the worker's process has ended; False for processes of other machines."""
     if worker.machine != machine() or os.name == "nt":  # on Windows os.kill would end the process
         return False

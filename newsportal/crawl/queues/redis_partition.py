@@ -25,7 +25,7 @@ from secrets import token_hex
 from time import monotonic, time
 from typing import Any, Final, TypeVar
 
-from newsportal.crawl.queues.base import Answer, Aside, Identity, Lease, Order, Task, Terms, gone
+from newsportal.crawl.queues.base import Answer, Aside, Identity, Lease, Order, Task, Terms, has_ended
 from newsportal.crawl.redis_connection import as_text, explained, faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import SUSPECT_TRIES
@@ -190,7 +190,7 @@ class Partition:
             return False
         self._checked = monotonic()
         machines = self.send(lambda: self.client.hgetall(f"{self._shared}machines"))
-        dead = [worker for worker, text in machines.items() if gone(Identity(*json.loads(text)))]
+        dead = [worker for worker, text in machines.items() if has_ended(Identity(*json.loads(text)))]
         if dead:
             self.call("bury", 1, *dead)
         return bool(dead)

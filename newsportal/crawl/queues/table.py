@@ -233,7 +233,7 @@ def _workers(tx: LinkTransaction) -> list[base.WorkerState]:
     found = tx.connection.execute(select(WORKERS).where(WORKERS.c.queue == tx.queue).order_by(WORKERS.c.number)).all()
     workers = []
     for row in found:
-        if base.gone(base.Identity(row.name, row.machine, row.pid, row.started)):
+        if base.has_ended(base.Identity(row.name, row.machine, row.pid, row.started)):
             continue
         mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == row.number, LINKS.c.state == LEASED)
         hosts = tx.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == row.number).order_by(HOSTS.c.host)).all()

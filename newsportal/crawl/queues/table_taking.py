@@ -26,7 +26,7 @@ from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WOR
 WAKE: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
 HUNGER: Final = 5.0  # seconds for which a worker that got less than it requested counts as hungry. It polls several times a second.
 POLL: Final = 0.5  # seconds until the next poll where the outcome depends on other workers
-MANY: Final = 4096  # with more hosts than this, sharing fairly needs no count
+MANY_HOSTS: Final = 4096  # with more hosts than this, sharing fairly needs no count
 SUSPECTS: Final = 32  # suspects examined at most for one whose host is free
 MAX_WANTED: Final = 16  # hosts requested at once from a worker of another queue
 SOME: Final = 100  # hosts whose waiting rows are summed: it matters only whether any wait
@@ -141,7 +141,7 @@ def take(tx: LinkTransaction, taking: Taking) -> None:
         table_workers.ripen(tx, taking.ahead)
     if taking.number > 0:
         if not (concerns.suspects and _take_suspect(tx, taking)):
-            share, own, poorer = _fair_share(tx) if concerns.poor else (MANY, 0, [])
+            share, own, poorer = _fair_share(tx) if concerns.poor else (MANY_HOSTS, 0, [])
             taking.answer.yielded |= _reserve(tx, own - share, poorer)
             _take_ready(tx, taking, max(0, share - own) if poorer else taking.number)
         tx.settle()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, delete, func, insert, select, update
 
-from newsportal.crawl.queues.base import Identity, gone
+from newsportal.crawl.queues.base import Identity, has_ended
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import HOST, ROW, LinkTransaction, Row, rebuild
 from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
@@ -18,7 +18,7 @@ FORGET_EVERY: Final = 86400.0  # seconds between two deletions of old finished r
 BEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(beat=bindparam("now"))
 SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
 LEASES = select(*ROW).where(LINKS.c.worker == bindparam("w"), LINKS.c.state == LEASED).order_by(LINKS.c.number)
-EVERYBODY = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
+ALL_WORKERS = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
 
 WANTED: Final = 5.0  # seconds for which a host is reserved for a waiting worker; asking again prolongs it
 
@@ -62,7 +62,7 @@ def sweep(tx: LinkTransaction) -> None:
         tx.connection.execute(update(HOSTS).where(HOSTS.c.free_at > until).values(free_at=until))
         of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
         tx.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
-    for row in tx.connection.execute(EVERYBODY).all():
+    for row in tx.connection.execute(ALL_WORKERS).all():
         if _is_dead(tx, row):
             bury(tx, row.number)
     _offer(tx)  # for all: hosts with expired reservations; free ones are deleted
@@ -75,14 +75,14 @@ def sweep(tx: LinkTransaction) -> None:
 
 
 def _is_dead(tx: LinkTransaction, row: Any) -> bool:
-    """Return whether a worker (a row of :data:`EVERYBODY`) is dead. A beat far in the future is from before a reboot."""
+    """Return whether a worker (a row of :data:`ALL_WORKERS`) is dead. A beat far in the future is from before a reboot."""
     silent = abs(tx.ticks - row.beat) > tx.terms.lease
-    return row.number != tx.worker and (silent or gone(Identity(row.name, row.machine, row.pid, row.started)))
+    return row.number != tx.worker and (silent or has_ended(Identity(row.name, row.machine, row.pid, row.started)))
 
 
 def bury_if_dead(tx: LinkTransaction, number: int) -> bool:
     """Bury a worker if it is dead. Return whether it was."""
-    found = tx.connection.execute(EVERYBODY.where(WORKERS.c.number == number)).first()
+    found = tx.connection.execute(ALL_WORKERS.where(WORKERS.c.number == number)).first()
     if found is not None and not _is_dead(tx, found):
         return False
     bury(tx, number)

@@ -27,7 +27,7 @@ MUCH_LONGER: Final = 3.0  # times our text's length from which the embedded text
 FEW_CHARS: Final = 600  # a page with more text is not searched for a longer one in script data, unless it declares one
 SURE_OF_DATA: Final = 0.9  # confidence in a text that the page itself declares as its article
 PIECE: Final = 12  # letters that two texts share only if one contains the other
-TOLD_CHARS: Final = 40  # a description of this length replaces a missing body: the shortest 快讯 is its own description
+DESCRIBED_CHARS: Final = 40  # a description of this length replaces a missing body: the shortest 快讯 is its own description
 
 
 class Best:
@@ -152,7 +152,7 @@ def _embedded_text(data: Embedded | None, meta: Metadata, lines: list[str]) -> l
     """Return the embedded text if the page displays less than a third of it, or another, shorter text."""
     length = sum(map(len, lines))
     data_text = data.text if data is not None else ""
-    if len(data_text) > length and len(data_text) >= TOLD_CHARS:
+    if len(data_text) > length and len(data_text) >= DESCRIBED_CHARS:
         ours, theirs = letters("".join(lines)), letters(data_text)
         pieces = (theirs[start : start + PIECE] for start in range(0, max(len(theirs) - PIECE, 1), PIECE))
         if len(data_text) >= MUCH_LONGER * length or not any(piece in ours for piece in pieces):
@@ -160,7 +160,7 @@ def _embedded_text(data: Embedded | None, meta: Metadata, lines: list[str]) -> l
     if length >= MIN_CHARS or not declares_article(meta):
         return []
     text = clean(meta.get("og:description") or meta.get("description") or "")
-    return [text] if len(text) >= max(TOLD_CHARS, MUCH_LONGER * length) else []
+    return [text] if len(text) >= max(DESCRIBED_CHARS, MUCH_LONGER * length) else []
 
 
 def _html(block: dom.Element | None, lines: list[str], data: Embedded | None) -> str:

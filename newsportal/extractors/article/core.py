@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.article.blocks import Blocks
-from newsportal.extractors.article.hints import ARTICLE_BODY, says_aside
+from newsportal.extractors.article.hints import ARTICLE_BODY, is_aside
 
 ALPHA: Final = 0.5  # thesis E, 2.4.3
 MOST: Final = 0.5  # a box with more than this share of the page's valid characters is the body, whatever its name
@@ -60,7 +60,7 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     # exclude blocks in asides, unless too little remains
     sums = np.concatenate([[0.0], np.cumsum(valid)])
     start, end = np.array(page.start), np.array(page.end)
-    aside = says_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
+    aside = is_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
     aside[around] = False
     size = len(sums)
     open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))

@@ -64,7 +64,7 @@ def _meaning(word: str) -> int:
     return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(word)) if _ANY.search(word) else 0
 
 
-def says_aside(mask: Any) -> Any:
+def is_aside(mask: Any) -> Any:
     """Return whether an element is named navigation, comments, sharing or the like, or is hidden. ``mask``: an integer or an array."""
     return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
 
@@ -88,7 +88,7 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
     return {tag: found for tag, found in tags.items() if found}
 
 
-def called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
+def find_called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
     """Yield the elements with one of ``words`` in one of ``attributes``, in document order."""
     tags = tags_called(document.html, words, attributes)
     if tags is None or tags:

@@ -13,7 +13,7 @@ import numpy as np
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.blocks import LINE_BREAKS, NEVER, Blocks
 from newsportal.extractors.article.body import Body
-from newsportal.extractors.article.hints import says_aside
+from newsportal.extractors.article.hints import is_aside
 from newsportal.extractors.article.sanitise import TAGS, sanitise
 from newsportal.extractors.images.article_images import source_of
 from newsportal.items import Extraction, Image
@@ -172,7 +172,7 @@ def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
 
 
 def _is_picture_box(page: Blocks, box: int) -> bool:
-    if page.end[box] - page.start[box] > CAPTION_CHARS or says_aside(page.mask[box]):
+    if page.end[box] - page.start[box] > CAPTION_CHARS or is_aside(page.mask[box]):
         return False  # every block has a character
     blocks = page.blocks[page.start[box] : page.end[box]]
     return sum(block.length for block in blocks) <= CAPTION_CHARS and not any(block.linked > block.length / 2 for block in blocks)

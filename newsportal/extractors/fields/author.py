@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 from typing import Final
 
-from newsportal.extractors.article.hints import called, short_text
+from newsportal.extractors.article.hints import find_called, short_text
 from newsportal.extractors.fields.headlines import SEPARATOR
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.text import CJK, clean, dom
@@ -228,7 +228,7 @@ def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
     """Yield the names in elements marked as the author, outside comments and teasers (boxes that do not contain the headline)."""
     around = {above for node in document.root.iter("h1") if heading and heading in short_text(node) for above in node.iterancestors()}
     around |= set(document.root.iter("body"))
-    for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
+    for node in find_called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
         is_author = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
         name = (node.get("class") or "")[:MAX_CLASS_CHARS]
         is_author = is_author or (ELEMENT_CLASS.search(name) is not None and not BESIDE_NAME.search(name))
@@ -284,7 +284,7 @@ def origin(document: dom.Document, meta: Metadata, language: str | None = None) 
     declared = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
     if declared or not chinese:
         return declared
-    for node in called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
+    for node in find_called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = short_text(node)
             name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None

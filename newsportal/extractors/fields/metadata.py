@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from newsportal.extractors.article.hints import called, short_text
+from newsportal.extractors.article.hints import find_called, short_text
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.text import CJK, chinese_share, clean, dom, fold_characters
 
@@ -170,7 +170,7 @@ LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
 def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:
     """Yield each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one text search."""
     count, written = 0, "schema.org/" in document.html and WRITTEN.search(document.html)
-    for node in called(document, ("schema.org/",), ("itemtype",)) if written else ():
+    for node in find_called(document, ("schema.org/",), ("itemtype",)) if written else ():
         if node.get("itemscope") is not None and ARTICLE.search((node.get("itemtype") or "").strip()):
             count += 1
             if count > MAX_ITEMS:

@@ -14,7 +14,7 @@ from newsportal.extractors.forum.addresses import form_of
 from newsportal.text import CJK, dom
 
 SEVERAL: Final = ""  # owner of a box with links of several keys
-MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表于」
+MAX_LABEL_CHARS: Final = 64  # the longest date written in a list, with its 「发表于」
 TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
 CLOCK: Final = re.compile(r"\d{1,2}\s*[:：]\s*\d{2}")
 NUMBER: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,7})")
@@ -70,9 +70,9 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
         if not isinstance(node.tag, str):
             continue
         texts = [text for text in (None if node in skipped else node.text, None if node is row else node.tail) if text]
-        attributes = [value for name in TIMED if (value := node.get(name)) and DATE_LIKE.search(value[:MAX_SAID])]
-        for value in attributes or [text for text in texts if DATE_LIKE.search(text[:MAX_SAID])]:
-            dates = [date for date in find_dates(value[:MAX_SAID], now, zone) if date.when <= now + timedelta(hours=1)]
+        attributes = [value for name in TIMED if (value := node.get(name)) and DATE_LIKE.search(value[:MAX_LABEL_CHARS])]
+        for value in attributes or [text for text in texts if DATE_LIKE.search(text[:MAX_LABEL_CHARS])]:
+            dates = [date for date in find_dates(value[:MAX_LABEL_CHARS], now, zone) if date.when <= now + timedelta(hours=1)]
             times += [(written.when, _precision(value, written.relative)) for written in dates]
         for text in texts:
             _count(text, node, declared, possible)

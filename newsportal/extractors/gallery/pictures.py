@@ -158,7 +158,7 @@ CARD_CHARS: Final = 6  # characters of a heading with a link to another page
 CARD_SHARE: Final = 0.5  # share of link text beside a picture above which both announce another page
 BANNER: Final = 3.0
 BANNER_HEIGHT: Final = 130  # A picture so many times as wide as high, and at most this high, is a banner (468 x 60, 728 x 90, 970 x 120)
-SAID_SMALL: Final = 160  # a picture with both declared sides below this is a thumbnail or an icon
+DECLARED_SMALL: Final = 160  # a picture with both declared sides below this is a thumbnail or an icon
 FEW: Final = 2  # pictures of a page of a long story; if there are no more, a linked one may be its main picture
 STRIP_LEAST: Final = 3  # different story pages linked from pictures of one form that make a row of thumbnails
 LEVELS: Final = 4  # levels above a picture whose class and id are checked
@@ -259,8 +259,8 @@ def _classify(walked: WalkedPicture, document: dom.Document, is_story_page: Call
     width, height = size_of(node, walked.url or url)
     if bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT):
         return None
-    small = bool(width and height and max(width, height) < SAID_SMALL) and not walked.large
-    if small and (width or 0) < SAID_SMALL / 2 and (height or 0) < SAID_SMALL / 2:
+    small = bool(width and height and max(width, height) < DECLARED_SMALL) and not walked.large
+    if small and (width or 0) < DECLARED_SMALL / 2 and (height or 0) < DECLARED_SMALL / 2:
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if walked.large and walked.large != walked.url else (width, height)))

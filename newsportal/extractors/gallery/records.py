@@ -88,7 +88,7 @@ def words_of(value: Any) -> str | None:
     return text[:MAX_CAPTION_CHARS] or None
 
 
-def leads_away(record: Mapping[str, Any], picture: str, base: str) -> bool:
+def links_elsewhere(record: Mapping[str, Any], picture: str, base: str) -> bool:
     """Return whether the record links to a page other than the current one."""
     for key, value in record.items():
         if isinstance(value, str) and LINK_KEY.match(str(key)) and value.strip() and not value.startswith(("#", "javascript:")):

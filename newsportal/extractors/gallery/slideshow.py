@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
-from newsportal.extractors.gallery.records import SMALL_KEY, address_of, leads_away, picture_of, words_of, written
+from newsportal.extractors.gallery.records import SMALL_KEY, address_of, links_elsewhere, picture_of, words_of, written
 from newsportal.extractors.gallery.script_values import LINKED_DATA, values
 from newsportal.extractors.gallery.variants import enter, key_of
 from newsportal.extractors.images.article_images import PICTURE
@@ -127,7 +127,7 @@ def _records(items: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping
         if picture is None or (names[-1] == LINKED_DATA and not OBJECTS_OF_PICTURES.search(str(record.get("@type")))):
             continue
         pictured += 1
-        leading += leads_away(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
+        leading += links_elsewhere(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
         enter(found, picture)
     least = PICTURED * min(len(items), MAX_SLIDES)
     if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:

@@ -34,7 +34,7 @@ MAX_MAIL = 4 * 1024 * 1024  # bytes read of a mail: its text precedes attachment
 MAX_ALL = 32 * 1024 * 1024  # bytes per reading; the rest is left to the next one
 MAX_SENT = 2 * MAX_ALL  # maximum bytes accepted from a server, whatever was requested
 MAX_HEAD = 256 * 1024  # bytes at a mail's start searched for its header
-LOOKED_AT = 2_000  # mails per reading whose headers are compared with ``senders`` and ``lists``
+MAX_SCANNED = 2_000  # mails per reading whose headers are compared with ``senders`` and ``lists``
 AT_ONCE = 100  # of them requested with one command
 LONGEST = 180.0  # seconds per reading, however slowly a server sends
 PORTS = {"imaps": 993, "imap": 143}
@@ -217,7 +217,7 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
     mails: list[RawMail] = []
     size, read = 0, start
     try:
-        for uid, is_wanted in _chosen(connection, uids[:LOOKED_AT], wanted):
+        for uid, is_wanted in _chosen(connection, uids[:MAX_SCANNED], wanted):
             if is_wanted and (len(mails) >= wanted.limit or size >= MAX_ALL):
                 break
             if is_wanted and (mail := _mail(connection, uid)) is not None:  # None: deleted meanwhile

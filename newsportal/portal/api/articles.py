@@ -16,7 +16,7 @@ from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.services.editing.drafts import Candidate, Draft, MovedArticle, candidates, correction, draft_of
 from newsportal.store.article_rows import EDITOR
-from newsportal.store.corrections import EditConflict
+from newsportal.store.corrections import OutdatedEdit
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, is_gallery
@@ -151,7 +151,7 @@ def correct_article(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDet
         article_changes.editor(visit).correct(article, changes, body.revision)
     except ValueError as mark:
         raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
-    except EditConflict as error:
+    except OutdatedEdit as error:
         raise HTTPException(409) from error
     except StoreError as error:
         raise ApiError(422, "not-correctable", str(error)) from error

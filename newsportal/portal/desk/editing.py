@@ -24,7 +24,7 @@ from newsportal.portal.safe_text import body
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.services.editing.drafts import Draft, correction, draft_of, has_text
 from newsportal.services.events import editing
-from newsportal.store.corrections import Correction, EditConflict
+from newsportal.store.corrections import Correction, OutdatedEdit
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery
 
@@ -76,7 +76,7 @@ def save(request: Request, visit: Here, article: Version, fields: Form) -> Respo
         return notify(request, path, _("Nothing was changed."))
     try:
         article_changes.editor(visit).correct(article, form.correction)
-    except EditConflict:
+    except OutdatedEdit:
         return save(request, visit, version_of(request, article.story_id, article.id), FormFields({**fields, "seen": "-1"}))
     return notify(request, path, _("The correction was saved."), undo=f"{path}/withdraw" if article.corrected is None else None)
 

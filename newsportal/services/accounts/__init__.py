@@ -48,9 +48,9 @@ class Accounts:
         self.preferences = ChosenPreferences(self._engine)
         self.items = ItemNumbers(self._engine)
 
-    def release_space(self, *, whole: bool = False) -> int:
+    def release_space(self, *, rebuild: bool = False) -> int:
         """See ``Pruning.release_space`` of the store."""
-        return dialect(self._engine.dialect.name).release_space(self._engine, whole)
+        return dialect(self._engine.dialect.name).release_space(self._engine, rebuild)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -105,7 +105,7 @@ class Alerts(Part):
         found: int | None = self._scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
         return found
 
-    def follow(self, messages: Iterable[Message], *, after: int | None, upto: int) -> bool:
+    def follow(self, messages: Iterable[Message], *, after: int | None, up_to: int) -> bool:
         """Insert messages and advance the position in one transaction. Return False without effect if another process was faster."""
         with self._write() as connection:
             position = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
@@ -113,7 +113,7 @@ class Alerts(Part):
                 return False
             for message in messages:
                 insert_new(connection, MESSAGES, asdict(message))
-            upsert(connection, ALERT_MARKS, [{"name": CHANGES, "seq": upto}], update=("seq",))
+            upsert(connection, ALERT_MARKS, [{"name": CHANGES, "seq": up_to}], update=("seq",))
             return True
 
     def shorten(self, last: int) -> None:

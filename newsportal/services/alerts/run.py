@@ -93,7 +93,7 @@ def follow(work: Work, tally: Tally) -> None:
         if not alerts or after is None:
             begin = min((alert.after for alert in alerts), default=work.store.last_seq())
             if after is None or begin > after:
-                work.accounts.alerts.follow((), after=after, upto=begin)
+                work.accounts.alerts.follow((), after=after, up_to=begin)
             if not alerts:
                 return
             after = begin
@@ -108,7 +108,7 @@ def follow(work: Work, tally: Tally) -> None:
         visible = [article for article in work.store.articles(list(seqs)) if article.hidden is None]
         articles = {article.id: (article, seqs[article.id]) for article in visible}
         messages = list(_messages(work, alerts, matches(alerts, articles, work.index, work.zone, work.store.events)))
-        if work.accounts.alerts.follow(messages, after=after, upto=changes[-1].seq):
+        if work.accounts.alerts.follow(messages, after=after, up_to=changes[-1].seq):
             tally.found += len(messages)
 
 

@@ -92,7 +92,7 @@ class EventFollower:
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until written: if writing fails, the additions must be forgotten
         upto = changes[-1].seq
-        if store.events.place(assignments, vectors, after=after, upto=upto, touched=list(assigned), again=moved, edited=self._edit):
+        if store.events.place(assignments, vectors, after=after, up_to=upto, touched=list(assigned), again=moved, edited=self._edit):
             self._clusters, self._position = clusters, upto
         return len(changes)
 

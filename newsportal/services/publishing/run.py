@@ -111,7 +111,7 @@ def follow(work: Work) -> None:
         if not changes:
             return
         to_check, to_withdraw = wanted(work, changes)
-        store.outbox.follow(name, to_check, to_withdraw, after=after, upto=changes[-1].seq, now=work.now())
+        store.outbox.follow(name, to_check, to_withdraw, after=after, up_to=changes[-1].seq, now=work.now())
 
 
 def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:

@@ -14,7 +14,7 @@ from forked import Started
 from queue_benches import TERMS, TableBench, hold_all, take, task, tasks
 from sqlalchemy import Engine, event, func, select
 
-from newsportal.crawl.queues.base import Identity, gone, identity, machine
+from newsportal.crawl.queues.base import Identity, has_ended, identity, machine
 from newsportal.crawl.queues.opening import open_table
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
@@ -115,12 +115,12 @@ def test_killed_process_is_detected_at_once(file: Path) -> None:
 def test_process_is_identified_by_its_start_time() -> None:
     me = identity()
     assert me.name.endswith(f":{os.getpid()}:{me.name.rpartition(':')[2]}")
-    assert not gone(me)
+    assert not has_ended(me)
     assert identity().name != me.name
-    assert not gone(Identity("elsewhere:1:1", "another machine", 2**22 + 1, "1"))
-    assert gone(Identity("x", machine(), 2**22 + 1, None))
+    assert not has_ended(Identity("elsewhere:1:1", "another machine", 2**22 + 1, "1"))
+    assert has_ended(Identity("x", machine(), 2**22 + 1, None))
     if me.started is not None:
-        assert gone(Identity("x", machine(), os.getpid(), f"{me.started}1"))
+        assert has_ended(Identity("x", machine(), os.getpid(), f"{me.started}1"))
 
 
 def test_worker_of_ended_process_is_dead_within_a_second(bench: TableBench) -> None:

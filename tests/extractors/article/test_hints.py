@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from newsportal.extractors.article.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, says_aside
+from newsportal.extractors.article.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, is_aside, named
 
 
 def meanings(name: str) -> set[str]:
@@ -75,5 +75,5 @@ def test_each_bit_is_unique() -> None:
 )
 def test_aside_masks(mask: int, aside: bool) -> None:
     """A name for the body outweighs a name for an aside, but not an aside's tag or a hidden box."""
-    assert says_aside(mask) is aside
-    assert says_aside(np.array([mask, mask])).tolist() == [aside, aside]
+    assert is_aside(mask) is aside
+    assert is_aside(np.array([mask, mask])).tolist() == [aside, aside]

@@ -106,7 +106,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
 
     def place(id: str, event: str) -> None:
         assert store.events.place(
-            [Assignment(id, event, 1.0)], {event: "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq()
+            [Assignment(id, event, 1.0)], {event: "[0,{},{},[]]"}, after=store.events.position(), up_to=store.last_seq()
         )
 
     place(first.story_id, "bridge")
@@ -117,7 +117,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
     assert store.events.place(
         [Assignment(second.story_id, "bridge", 1.0), Assignment(other.story_id, "kelp", 1.0)],
         {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"},
-        after=store.events.position(), upto=store.last_seq(),
+        after=store.events.position(), up_to=store.last_seq(),
     )  # fmt: skip
     step(desk.work)
     assert receiver.stories == ["大桥开始清理"]
@@ -134,7 +134,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
 def test_event_preview_lists_earlier_stories(desk: Any, receiver: Any) -> None:
     store = desk.work.store
     first = desk.write("青河大桥垮塌", topics=())
-    assert store.events.place([Assignment(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    assert store.events.place([Assignment(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     desk.pass_time(minutes=5)
     found = preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge"))
     assert [item.title for message in found.planned for item in message.items] == ["青河大桥垮塌"]

@@ -102,7 +102,7 @@ def test_threads_and_hidden_articles_are_left_out(store: Store) -> None:
 
 def test_position_beyond_the_change_log_restarts_from_its_begin(store: Store) -> None:
     fire, _, trial = fill(store)
-    assert store.events.place([], {}, after=0, upto=1000)
+    assert store.events.place([], {}, after=0, up_to=1000)
     EventFollower().follow(store)
     assert store.events.of([trial])[trial].event_id == fire
 

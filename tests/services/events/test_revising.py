@@ -27,7 +27,7 @@ def place(store: Store, **events: list[str]) -> None:
         id: vector_over(id, store.articles([story.head.id for story in store.listed(stories).values()])) for id, stories in events.items()
     }
     assignments = [Assignment(story, id, 1.0) for id, stories in events.items() for story in stories]
-    assert store.events.place(assignments, vectors, after=store.events.position(), upto=store.last_seq())
+    assert store.events.place(assignments, vectors, after=store.events.position(), up_to=store.last_seq())
 
 
 def run_revision(store: Store, **options: int) -> Revision:
