@@ -29,7 +29,6 @@ INTERFACE: Final = {
     "_Part.asked_wait": "becomes Visit.asked_wait",
     "Subscription.asked": "stored with the subscription",
     "OutboxEntry.asked": "a column of the outbox",
-    "Search.asked": "a column of the saved searches",
     "StoredPicture.said": "a column of the pictures",
     "ImportResult.kept": "printed by --json",
     "Mistakes.shown": "a key of the API",

@@ -23,7 +23,7 @@ from newsportal.services.alerts.base import DeliveryUnknown
 from newsportal.services.alerts.opening import DAYS, EVERY, preview, work_of
 from newsportal.services.alerts.run import Work, follow_conditions, send_test, step
 from newsportal.services.events.following import EventFollower
-from newsportal.services.publishing.base import PutOff, Refused
+from newsportal.services.publishing.base import Refused, RetryLater
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert: its name or the beginning of its id.")]
 
@@ -97,7 +97,7 @@ def _test(which: Which, sources: SourcesFile = None) -> None:
         alert = alert_named(work, which)
         try:
             send_test(work, alert)
-        except (Refused, PutOff, DeliveryUnknown) as error:
+        except (Refused, RetryLater, DeliveryUnknown) as error:
             raise NewsportalError(f"{alert.name}: {error}") from error
     typer.echo("sent; check whether it arrived")
 

@@ -314,8 +314,8 @@ async def portal_of(request: Request) -> Portal:
     return cast(Portal, request.app.state.portal)
 
 
-Here = Annotated[Visit, Depends(visit_of)]
-ThisPortal = Annotated[Portal, Depends(portal_of)]
+VisitDep = Annotated[Visit, Depends(visit_of)]
+PortalDep = Annotated[Portal, Depends(portal_of)]
 PLAIN: Final = (str, int, float, datetime, NoneType)  # types of most template values, tested first, because a search page has thousands
 
 

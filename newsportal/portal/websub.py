@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
-from newsportal.portal.context import Portal, ThisPortal, Visit
+from newsportal.portal.context import Portal, PortalDep, Visit
 from newsportal.portal.request_body import WEBSUB_PREFIX, read_stream
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
 from newsportal.services.periodic import PeriodicThread
@@ -122,7 +122,7 @@ def verify(request: Request, token: str) -> Response:
 
 
 @router.post(f"{WEBSUB_PREFIX}{{token}}")
-async def push(request: Request, portal: ThisPortal, token: str) -> Response:
+async def push(request: Request, portal: PortalDep, token: str) -> Response:
     """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
     sub = await run_in_threadpool(portal.store.subscriptions.named, token)
     if sub is None or sub.leaving:

@@ -1,6 +1,6 @@
 """Scheduling of visits. Pure: the past and the clock are arguments, so the same past gives the same result everywhere.
 
-    next_visit(past, rules, now) -> Next(at, why)
+    next_visit(past, rules, now) -> Next(at, reason)
 
 A policy is an entry of :data:`POLICIES`. Rules common to all are in :func:`next_visit`: configured intervals, failures, backoff, the
 source's hours. To add a policy: write it in its own file, and compare it with the others in ``benchmarks/schedule.py``.
@@ -34,14 +34,14 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     if past.last is not None and (wait := policies.backed_off(past, rules)):
         late = past.last + policies.minutes(wait)
         if late > found.at:
-            found = replace(found, at=late, why=Message("why.failed", times=past.failures, wait=round(wait)))
+            found = replace(found, at=late, reason=Message("why.failed", times=past.failures, wait=round(wait)))
     if past.rest_until is not None and past.rest_until > found.at:
-        found = replace(found, at=past.rest_until, why=Message("why.rests"))
+        found = replace(found, at=past.rest_until, reason=Message("why.rests"))
     found = replace(found, at=max(found.at, now))
     if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
         return found
     at = policies.next_in(rules.hours, rules.zone, found.at, 0.0)
-    return replace(found, at=at, why=joined(found.why, Message("why.hours")))
+    return replace(found, at=at, reason=joined(found.reason, Message("why.hours")))
 
 
 def due(past: Past, rules: Rules, now: datetime) -> bool:

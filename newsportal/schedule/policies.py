@@ -67,7 +67,7 @@ class Next:
     """Time of the next visit, and its reason. ``rate``: entries per day that count towards its share of a budget, if known."""
 
     at: datetime
-    why: Message
+    reason: Message
     rate: float | None = None
 
 

@@ -74,7 +74,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     return EntryChange("drop", kind, name, change)
 
 
-def several(changes: Sequence[Change]) -> Change:
+def combine(changes: Sequence[Change]) -> Change:
     """Combine changes into one that is applied atomically: an error of one is raised by the whole."""
     if len(changes) == 1:
         return changes[0]  # which may be applied to its own lines only
@@ -184,7 +184,7 @@ def change_many(way: Way, sources: Sequence[Source], minutes: float | str | None
     """Return a change that enables, disables or removes sources, or sets their interval to ``minutes`` (``None``: the schedule decides; an
     invalid text is refused when the file is checked). The change raises ``NoEntry`` if one of them is missing."""
     if way == "remove":
-        return several([drop_entry(FAMILIES[source.family], source.name) for source in sources])
+        return combine([drop_entry(FAMILIES[source.family], source.name) for source in sources])
     minutes = int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes
     values = {"interval": minutes} if way == "interval" else {"enabled": None if way == "enable" else False}
-    return several([set_entry(FAMILIES[source.family], source.name, values) for source in sources])
+    return combine([set_entry(FAMILIES[source.family], source.name, values) for source in sources])

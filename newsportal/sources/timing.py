@@ -199,12 +199,12 @@ def timetable(sources: Sources, store: Store, selected: Sequence[Visited], now: 
 
 
 def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> Planned:
-    found = plan(state, visits, rules, now)
+    slot = plan(state, visits, rules, now)
     at = max(now, due_at(state, rules, now))
     active = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
     return Planned(
         state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
-        joined(found.why, Message("why.hub")) if hub else found.why, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
+        joined(slot.reason, Message("why.hub")) if hub else slot.reason, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
         tuple(sorted(active)) if active is not None else None,
     )  # fmt: skip
 

@@ -72,7 +72,7 @@ class HubSpider(NewsSpider):
             yield request
         requested = self._listed[source.key]
         following = next((url for url in more if url not in requested and can_request(url)), None)
-        if following and page < source.pages and self.continues(source, filtered):
+        if following and page < source.pages and self.should_continue(source, filtered):
             requested.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1, hub=hub)
         for request in await asyncio.to_thread(self.follow, source, hubs, hub, len(requests) if page == 1 else 0):

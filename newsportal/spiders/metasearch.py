@@ -189,7 +189,7 @@ class MetasearchSpider(NewsSpider):
         requests, filtered = await self.filter_new([link for link in links if link not in leading])
         for request in (*redirects, *requests):
             yield request
-        if links and source.engine.paged and page + 1 < pages and (leading or self.continues(source, filtered)):
+        if links and source.engine.paged and page + 1 < pages and (leading or self.should_continue(source, filtered)):
             yield self.result_page(source, topic, query, page + 1, pages)
 
     def redirect(self, link: Link) -> Request:

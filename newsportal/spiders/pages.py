@@ -211,7 +211,7 @@ class ListPages(PageRequests):
         if seconds := retry_after(failure, utcnow()):
             self.tracker.pause(source, utcnow() + timedelta(seconds=seconds))
 
-    def continues(self, source: Source, found: Filtered) -> bool:
+    def should_continue(self, source: Source, found: Filtered) -> bool:
         """Return whether to fetch a further list page: this one had new entries, or an earlier visit was interrupted."""
         return not found.stale or source.key in self.thorough
 

@@ -43,7 +43,7 @@ def test_next_visit_is_once_per_active_hour() -> None:
     past = Past.of(visits((6, 2), (7, 0), (8, 0), (9, 1)))
     found = next_visit(past, rules, DAY + timedelta(hours=9, minutes=20))
     assert found.at.hour == 10
-    assert "switched off: 7" in str(found.why)
+    assert "switched off: 7" in str(found.reason)
     tomorrow = next_visit(Past.of(visits((22, 1), (23, 1))), rules, DAY + timedelta(hours=23, minutes=55))
     assert (tomorrow.at - DAY) // timedelta(hours=1) == 24 + 6
 

@@ -85,13 +85,13 @@ def test_wait_requested_by_feed_is_respected_up_to_a_limit() -> None:
         newest = Visit("feed:a", NOW, entries=20, new=50, asked_wait=seconds)
         found = plan_next(Past.of([newest, *flood.visits[1:]]), Rules("feed:a", price=1e-9))
         assert found.at == NOW + timedelta(minutes=minutes)
-        assert "asked to wait" in str(found.why)
+        assert "asked to wait" in str(found.reason)
 
 
 def test_dates_equal_to_fetch_time_are_ignored() -> None:
     visits = [Visit("feed:a", NOW - n * HOUR, entries=9, new=2, published=(NOW - n * HOUR,) * 2) for n in range(30)]
     assert lies(visits)
-    assert "are ignored" in str(plan_next(Past.of(visits)).why)
+    assert "are ignored" in str(plan_next(Past.of(visits)).reason)
     spread = sightings(visits, grid(NOW, UTC)).counts
     assert spread.max() < 1, "the entries of an hour are spread over it"
     assert not lies(hourly({8: 5}).visits)

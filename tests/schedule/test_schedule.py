@@ -43,14 +43,14 @@ def test_next_visit_is_within_a_day_from_now(policy: str) -> None:
     past = Past.of([Visit("feed:a", NOON - timedelta(hours=hours), new=hours % 3) for hours in range(1, 90)])
     found = next_visit(past, Rules("feed:a", policy=policy, zone=ZONE), NOON)
     assert NOON <= found.at <= NOON + timedelta(hours=26)
-    assert found.why
+    assert found.reason
 
 
 def test_failures_double_wait_up_to_a_day() -> None:
     assert next_visit(Past(last=NOON, failures=2), HOURLY, NOON).at == NOON + timedelta(hours=4)
     assert next_visit(Past(last=NOON, failures=40), HOURLY, NOON).at == NOON + timedelta(days=1)
     assert next_visit(Past(last=NOON, failures=40), replace(HOURLY, interval=7 * 1440), NOON).at == NOON + timedelta(days=7)
-    assert "failed 2 times" in str(next_visit(Past(last=NOON, failures=2), HOURLY, NOON).why)
+    assert "failed 2 times" in str(next_visit(Past(last=NOON, failures=2), HOURLY, NOON).reason)
 
 
 def test_failures_are_counted_from_visits() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from newsportal.sources import Sources
 from newsportal.sources.categories import NameTaken, drop, list_categories, names, put, values_of
-from newsportal.sources.changing import EntryChanged, NoEntry, several
+from newsportal.sources.changing import EntryChanged, NoEntry, combine
 from newsportal.sources.editing import changed
 from newsportal.sources.parts import CategoryWords
 
@@ -63,12 +63,12 @@ def test_add_and_drop() -> None:
 
 
 def test_several_changes_are_atomic() -> None:
-    after = apply_change(several([drop("航运"), drop("彩票")]))
+    after = apply_change(combine([drop("航运"), drop("彩票")]))
     assert "航运   #" not in after
     assert "彩票" not in after
     assert "# ours" in after
     with pytest.raises(NoEntry):
-        apply_change(several([drop("航运"), drop("没有")]))
+        apply_change(combine([drop("航运"), drop("没有")]))
 
 
 def test_suggested_names_are_sorted_by_frequency() -> None:

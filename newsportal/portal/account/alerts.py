@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
 from newsportal.portal.access import KEEP, ApiError, accounts_of, log_change, signed
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
@@ -23,7 +23,7 @@ from newsportal.services.alerts.opening import AlertSenderThread, Preview, own_f
 from newsportal.services.alerts.run import Work, send_test
 from newsportal.services.alerts.services import SERVICES, hidden, title_of
 from newsportal.services.alerts.web_push import public_key, require_libraries
-from newsportal.services.publishing.base import PutOff, Refused
+from newsportal.services.publishing.base import Refused, RetryLater
 from newsportal.sources import Sources
 
 TESTS: Final = 10  # test messages of a person per `TESTED`: enough to set up a robot, and too few to spam strangers
@@ -85,7 +85,7 @@ HISTORY: Final = 30  # messages shown of an alert
 
 
 @router.get("/alerts")
-def alerts(request: Request, visit: Here) -> Response:
+def alerts(request: Request, visit: VisitDep) -> Response:
     book, user = accounts_of(request).alerts, signed(request)
     mine = book.all(user.person.id if user else "")
     counts = book.counts([alert.id for alert in mine])
@@ -98,7 +98,7 @@ def alerts(request: Request, visit: Here) -> Response:
 
 
 @router.get("/alerts/new")
-def new_form(request: Request, visit: Here) -> Response:
+def new_form(request: Request, visit: VisitDep) -> Response:
     channel = visit.text("channel") or ""
     fields = {name: visit.text(name, 500) or "" for name in ("about", *SUBJECTS, "name")}
     available = services(request)
@@ -117,7 +117,7 @@ def create(request: Request, fields: Form) -> Response:
 
 
 @router.get("/alerts/{id}")
-def alert(request: Request, visit: Here, id: str) -> Response:
+def alert(request: Request, visit: VisitDep, id: str) -> Response:
     """Show the alert, and a preview with ``preview`` or if it takes little time."""
     alert = own_alert(request, id)
     show_preview = alert.about != "rising" or bool(visit.text("preview"))
@@ -154,7 +154,7 @@ def test(request: Request, id: str) -> Response:
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(visit.portal), alert)
-    except (Refused, PutOff, DeliveryUnknown, DependencyMissing) as error:
+    except (Refused, RetryLater, DeliveryUnknown, DependencyMissing) as error:
         reason = hidden(str(error), alert.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
     return notify(request, f"/alerts/{id}", _("The test message was sent. Please check whether it arrived."))
@@ -174,7 +174,7 @@ def switch(request: Request, id: str, fields: Form) -> Response:
 
 
 @router.post("/alerts/{id}/again")
-def send_again(request: Request, visit: Here, id: str) -> Response:
+def send_again(request: Request, visit: VisitDep, id: str) -> Response:
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=visit.portal.now())
     log_change(request, "alert.again", id, {"messages": number})

@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.access import KEEP, log_change, or_404
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
@@ -65,7 +65,7 @@ def record(visit: Visit, action: str, story_id: str) -> None:
 
 
 @router.post("/marks/all")
-def mark_all(request: Request, visit: Here, fields: Form) -> Response:
+def mark_all(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Mark all stories (of ``?topic=``) as read; offers to undo it."""
     topic = visit.text("topic") or ""
     accounts, person = accounts_and_person(visit)
@@ -77,7 +77,7 @@ def mark_all(request: Request, visit: Here, fields: Form) -> Response:
 
 
 @router.post("/marks/all/undo")
-def undo_all(request: Request, visit: Here) -> Response:
+def undo_all(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     topic = visit.text("topic") or ""
     accounts.marks.undo_catch_up(person, topic)
@@ -85,7 +85,7 @@ def undo_all(request: Request, visit: Here) -> Response:
 
 
 @router.get("/starred")
-def starred(request: Request, visit: Here) -> Response:
+def starred(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     before = edge(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE_STORIES + 1)
@@ -109,7 +109,7 @@ def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
 
 
 @router.post("/starred/key")
-def renew_feed_key(request: Request, visit: Here) -> Response:
+def renew_feed_key(request: Request, visit: VisitDep) -> Response:
     """Replace the feed's secret URL; the former one stops working."""
     accounts, person = accounts_and_person(visit)
     accounts.marks.feed_key(person, renew=True)
@@ -118,7 +118,7 @@ def renew_feed_key(request: Request, visit: Here) -> Response:
 
 
 @open_router.get("/starred/feed.{ending}")
-def feed(visit: Here, ending: str) -> Response:
+def feed(visit: VisitDep, ending: str) -> Response:
     """Return the starred stories of the owner of the secret ``?key=``, the last starred first."""
     accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
     person = accounts.marks.person_of_feed(key) if key else None
@@ -137,10 +137,10 @@ MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a c
 
 
 @router.get("/searches")
-def searches(request: Request, visit: Here) -> Response:
+def searches(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     lines = [
-        {"search": search, "address": (parsed := parse_search(search.asked)).address(), "text": parsed.text,
+        {"search": search, "address": (parsed := parse_search(search.query)).address(), "text": parsed.text,
          "filters": tuple(chip.label for chip in chips(parsed, visit)), "feed": feed_of(parsed, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
@@ -190,12 +190,12 @@ def remove(request: Request, fields: Form) -> Response:
     accounts, person = accounts_and_person(Visit(request))
     removed = or_404(accounts.searches.remove(person, fields.get("search", "")))
     log_change(request, "search.remove", removed.id, {"name": removed.name})
-    undo = address("/searches/back", name=removed.name, asked=removed.asked)
+    undo = address("/searches/back", name=removed.name, asked=removed.query)
     return notify(request, "/searches", _("“%(name)s” was removed."), name=removed.name, undo=undo if len(undo) < MAX_UNDO else None)
 
 
 @router.post("/searches/back")
-def restore_search(request: Request, visit: Here) -> Response:
+def restore_search(request: Request, visit: VisitDep) -> Response:
     """Save a removed search again."""
     search = parse_search(visit.text("asked", MAX_UNDO) or "")
     if search.empty:

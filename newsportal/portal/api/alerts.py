@@ -14,13 +14,13 @@ from newsportal.errors import DependencyMissing
 from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, log_change, signed
 from newsportal.portal.account.alerts import SUBJECTS, audit_details, bounded_preview, own_alert, terms, tests_used_up, work_for
 from newsportal.portal.api.paging import fill
-from newsportal.portal.context import ThisPortal, Visit
+from newsportal.portal.context import PortalDep, Visit
 from newsportal.services.accounts.alerts import About, Alert, Message, State
 from newsportal.services.alerts.base import DeliveryUnknown
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.run import send_test
 from newsportal.services.alerts.services import SERVICES, hidden
-from newsportal.services.publishing.base import PutOff, Refused
+from newsportal.services.publishing.base import Refused, RetryLater
 
 router = APIRouter(tags=["Alerts"], dependencies=KEEP, responses=describe(404))
 
@@ -105,7 +105,7 @@ def delete_alert(request: Request, id: str) -> None:
 
 
 @router.post("/alerts/{id}/resume", summary="Switch an alert on, for new articles only")
-def resume_alert(request: Request, portal: ThisPortal, id: str) -> AlertOut:
+def resume_alert(request: Request, portal: PortalDep, id: str) -> AlertOut:
     """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
         alert = resumed(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
@@ -125,7 +125,7 @@ def disable_alert(request: Request, id: str) -> AlertOut:
 
 
 @router.post("/alerts/{id}/again", summary="Send again messages that failed or may not have arrived")
-def resend_messages(request: Request, portal: ThisPortal, id: str) -> ResendResult:
+def resend_messages(request: Request, portal: PortalDep, id: str) -> ResendResult:
     """Messages whose delivery is uncertain may arrive twice."""
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=portal.now())
@@ -146,14 +146,14 @@ def preview_alert(request: Request, id: str) -> list[PlannedMessage]:
 
 
 @router.post("/alerts/{id}/test", summary="Send a test message", status_code=204, responses=describe(429))
-def send_test_message(request: Request, portal: ThisPortal, id: str) -> None:
+def send_test_message(request: Request, portal: PortalDep, id: str) -> None:
     alert = own_alert(request, id)
     if tests_used_up(request):
         raise ApiError(429, "too-many", "The limit of test messages per hour is reached.", "Try again later.")
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(portal), alert)
-    except (Refused, PutOff, DeliveryUnknown, DependencyMissing) as error:
+    except (Refused, RetryLater, DeliveryUnknown, DependencyMissing) as error:
         raise ApiError(502, "not-sent", hidden(str(error), alert.fields)) from error
 
 

@@ -12,7 +12,7 @@ from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 from newsportal.errors import StoreError
 from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, or_404
 from newsportal.portal.api.paging import Limit, Page, fill
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk import article_changes
 from newsportal.services.editing.drafts import Candidate, Draft, MovedArticle, candidates, correction, draft_of
 from newsportal.store.article_rows import EDITOR
@@ -113,7 +113,7 @@ class ChangedArticles(BaseModel):
 
 @router.get("/editing/articles", summary="Articles that may need work", response_model=Page[ArticleState])
 def list_articles(
-    visit: Here,
+    visit: VisitDep,
     show: Annotated[Literal["all", "hidden", "corrected", "judged", "undated"], Query()] = "all",
     shorter: Annotated[int | None, Query(ge=1, description="Texts with fewer characters.")] = None,
     unsure: Annotated[float | None, Query(gt=0, le=1, description="Categories by a classifier with a lower score.")] = None,
@@ -132,13 +132,13 @@ def list_articles(
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the current one last")
-def list_states(visit: Here, id: str) -> list[ArticleStateDetail]:
+def list_states(visit: VisitDep, id: str) -> list[ArticleStateDetail]:
     article = _article(visit, id)
     return [_whole_state(state) for state in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
-def correct_article(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDetail:
+def correct_article(visit: VisitDep, id: str, body: CorrectionIn) -> ArticleStateDetail:
     """A correction takes precedence over later versions of the page, field by field. 409: the article has changed since it was read."""
     article = _article(visit, id)
     draft = draft_of(article, body=False)
@@ -159,13 +159,13 @@ def correct_article(visit: Here, id: str, body: CorrectionIn) -> ArticleStateDet
 
 
 @router.delete("/articles/{id}/correction", summary="Withdraw the corrections of an article")
-def withdraw_corrections(visit: Here, id: str) -> ArticleStateDetail:
+def withdraw_corrections(visit: VisitDep, id: str) -> ArticleStateDetail:
     article_changes.editor(visit).withdraw(_article(visit, id))
     return _whole_state(_article(visit, id))
 
 
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
-def list_captions(visit: Here, id: str) -> list[StoredPicture]:
+def list_captions(visit: VisitDep, id: str) -> list[StoredPicture]:
     """404 also for an article that is not a photo story."""
     if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
@@ -173,7 +173,7 @@ def list_captions(visit: Here, id: str) -> list[StoredPicture]:
 
 
 @router.patch("/articles/{id}/captions", summary="Correct captions of a photo story", response_model=list[Caption])
-def correct_captions(visit: Here, id: str, body: CaptionsIn) -> list[StoredPicture]:
+def correct_captions(visit: VisitDep, id: str, body: CaptionsIn) -> list[StoredPicture]:
     """Corrected captions take precedence over later visits; pictures that are left out keep their captions."""
     if is_gallery(_article(visit, id).source):
         article_changes.set_captions(visit, id, body.captions)
@@ -181,52 +181,52 @@ def correct_captions(visit: Here, id: str, body: CaptionsIn) -> list[StoredPictu
 
 
 @router.put("/articles/{id}/category", summary="Set the category of an article", response_model=ArticleState)
-def set_category(visit: Here, id: str, body: ArticleCategoryIn) -> StoredArticle:
+def set_category(visit: VisitDep, id: str, body: ArticleCategoryIn) -> StoredArticle:
     """An editor's choice: no model changes it, and the next training learns from it."""
     article_changes.set_category(visit, [_article(visit, id)], (body.category or "").strip() or None, EDITOR)
     return _article(visit, id)
 
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[FoldCandidate])
-def list_fold_candidates(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
+def list_fold_candidates(visit: VisitDep, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
     """The most similar first: found by `q`, or by their subject."""
     article = _article(visit, id)
     return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
 
 @router.post("/articles/{id}/fold", summary="Fold an article into another story", responses=describe(409))
-def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="Story or one of its articles.")]) -> MovedArticle:
+def fold(visit: VisitDep, id: str, story: Annotated[Id, Body(embed=True, description="Story or one of its articles.")]) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="not-folded", remedy="Name another story."):
         return article_changes.editor(visit).fold(id, story)
 
 
 @router.post("/articles/{id}/unfold", summary="Unfold an article into its own story", responses=describe(409))
-def unfold(visit: Here, id: str) -> MovedArticle:
+def unfold(visit: VisitDep, id: str) -> MovedArticle:
     _article(visit, id)
     with api_error_for(StoreError, status=409, code="alone"):
         return article_changes.editor(visit).unfold(id)
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
-def hide_articles(visit: Here, body: HideIn) -> ChangedArticles:
+def hide_articles(visit: VisitDep, body: HideIn) -> ChangedArticles:
     return ChangedArticles(articles=article_changes.editor(visit).hide(body.articles, body.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
-def show_articles(visit: Here, body: ShowIn) -> ChangedArticles:
+def show_articles(visit: VisitDep, body: ShowIn) -> ChangedArticles:
     return ChangedArticles(articles=article_changes.editor(visit).show(body.articles))
 
 
 @router.post("/articles/category", summary="Set the category of several articles")
-def set_categories(visit: Here, body: BulkCategoryIn) -> ChangedArticles:
+def set_categories(visit: VisitDep, body: BulkCategoryIn) -> ChangedArticles:
     """An editor's choice for each of them, as for a single article. Unknown ids are ignored."""
     articles = visit.portal.store.articles(list(dict.fromkeys(body.articles)))
     return ChangedArticles(articles=article_changes.set_category(visit, articles, (body.category or "").strip() or None, EDITOR))
 
 
 @router.post("/articles/topic", summary="Assign articles to a topic")
-def add_to_topic(visit: Here, body: TopicArticlesIn) -> ChangedArticles:
+def add_to_topic(visit: VisitDep, body: TopicArticlesIn) -> ChangedArticles:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
     if body.topic not in visit.portal.topics():
         raise ApiError(422, "no-topic", f"There is no topic {body.topic!r}.", "See /topics.")
@@ -234,7 +234,7 @@ def add_to_topic(visit: Here, body: TopicArticlesIn) -> ChangedArticles:
 
 
 @router.post("/articles/topic/out", summary="Remove articles from a topic")
-def remove_from_topic(visit: Here, body: TopicArticlesIn) -> ChangedArticles:
+def remove_from_topic(visit: VisitDep, body: TopicArticlesIn) -> ChangedArticles:
     """Articles that an editor or the topic's words put there; those that a source, a search or a model brought stay."""
     return ChangedArticles(articles=article_changes.remove_topic(visit, body.articles, body.topic))
 

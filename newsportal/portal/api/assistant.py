@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.portal.access import KEEP, api_error_for, describe, or_404
 from newsportal.portal.api.stories import article_of
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.reading.assistant import article_tasks, ask, event_tasks, visible_event
 from newsportal.services.assistant import EVENT_STORIES, AssistantError, Purpose, Task
 from newsportal.services.events.timeline import view
@@ -33,13 +33,13 @@ class AssistantAnswer(BaseModel):
 
 
 @router.post("/articles/{id}/assistant", summary="Summarise or translate an article")
-def ask_about_article(visit: Here, id: str, body: AssistantIn) -> AssistantAnswer:
+def ask_about_article(visit: VisitDep, id: str, body: AssistantIn) -> AssistantAnswer:
     article = article_of(visit, id)
     return _answer(visit, article_tasks(visit, article, body.language), body, id, [article.url])
 
 
 @router.post("/events/{id}/assistant", summary="Summarise or name an event")
-def ask_about_event(visit: Here, id: str, body: AssistantIn) -> AssistantAnswer:
+def ask_about_event(visit: VisitDep, id: str, body: AssistantIn) -> AssistantAnswer:
     event = or_404(visible_event(visit, id), "no-event", "There is no such event.")
     page = view(visit.portal.store, event, visit.portal.site.zone)
     return _answer(visit, event_tasks(visit, page, body.language), body, id, [article.url for article in page.articles[-EVENT_STORIES:]])

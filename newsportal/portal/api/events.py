@@ -14,7 +14,7 @@ from newsportal.portal.access import EDIT, ApiError, api_error_for, describe
 from newsportal.portal.api.articles import Id, Ids
 from newsportal.portal.api.paging import Cursor, Limit, Page, etag_response
 from newsportal.portal.api.stories import LIMIT, BriefStory, Filter, StoryOut
-from newsportal.portal.context import Here, ThisPortal
+from newsportal.portal.context import PortalDep, VisitDep
 from newsportal.portal.desk.article_changes import editor_arguments
 from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
 from newsportal.services.boards import board_row, rising_row
@@ -23,6 +23,7 @@ from newsportal.services.events.timeline import view
 from newsportal.store.events import Event, EventPage, ReportingSite
 
 router = APIRouter(tags=["Events"])
+Days = Annotated[int, Query(ge=1, le=28)]
 
 
 class EventOut(BaseModel):
@@ -133,7 +134,7 @@ class EventEditRow(BaseModel):
 @router.get("/events", summary="Events, the weightiest or the newest first", response_model=Page[EventOut])
 def list_events(
     request: Request,
-    portal: ThisPortal,
+    portal: PortalDep,
     topic: Filter = None,
     since: AwareDatetime | None = None,
     order: Literal["hottest", "newest"] = "hottest",
@@ -146,7 +147,7 @@ def list_events(
 
 
 @router.get("/rising", summary="Rising words and events", responses=describe(400, 404, 429))
-def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, le=28)] = 1, at: AwareDatetime | None = None) -> BoardOut:
+def get_rising(visit: VisitDep, topic: Filter = None, days: Days = 1, at: AwareDatetime | None = None) -> BoardOut:
     """`at`: the board at that time, from stories fetched by then."""
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
@@ -155,12 +156,12 @@ def rising(visit: Here, topic: Filter = None, days: Annotated[int, Query(ge=1, l
 
 
 @router.get("/boards", summary="Hot lists, as of their last visits", responses=describe(429))
-def list_hot_lists(visit: Here) -> list[HotListOut]:
+def list_hot_lists(visit: VisitDep) -> list[HotListOut]:
     return [HotListOut.model_validate(board_row(board)) for board in boards_of(visit)]
 
 
 @router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventDetail, responses=describe(404))
-def get_event(request: Request, portal: ThisPortal, id: str) -> Response:
+def get_event(request: Request, portal: PortalDep, id: str) -> Response:
     page = view(portal.store, _existing(portal, id), portal.site.zone)
     members = [
         {"story": story, "score": placed.score, "words": placed.words, "by": placed.by}
@@ -170,7 +171,7 @@ def get_event(request: Request, portal: ThisPortal, id: str) -> Response:
     return etag_response(request, EventDetail, {"event": page.event, "points": page.points, "tellers": page.tellers, "members": members})
 
 
-def _existing(portal: ThisPortal, id: str) -> Event:
+def _existing(portal: PortalDep, id: str) -> Event:
     event = portal.store.events.event(id)
     if event is None:
         joined = portal.store.events.joined(id)
@@ -183,13 +184,13 @@ editing_router = APIRouter(tags=["Events"], dependencies=EDIT, responses=describ
 
 
 @editing_router.get("/events/{id}/edits", summary="Edits of an event, latest first")
-def list_edits(portal: ThisPortal, id: str) -> list[EventEditRow]:
+def list_edits(portal: PortalDep, id: str) -> list[EventEditRow]:
     _existing(portal, id)
     return [EventEditRow.model_validate(edit, from_attributes=True) for edit in portal.store.events.edits(id)]
 
 
 @editing_router.patch("/events/{id}", summary="Name or pin an event")
-def update_event(visit: Here, id: str, body: EventIn) -> list[EventEditResult]:
+def update_event(visit: VisitDep, id: str, body: EventIn) -> list[EventEditResult]:
     _existing(visit.portal, id)
     numbers = []
     with conflicts():
@@ -209,7 +210,7 @@ class JoinIn(BaseModel):
 
 
 @editing_router.post("/events/{id}/split", summary="Split stories off into a new event")
-def split_event(visit: Here, id: str, body: SplitIn) -> EventEditResult:
+def split_event(visit: VisitDep, id: str, body: SplitIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
         new, number = editing.split(visit.portal.store, id, body.stories, **editor_arguments(visit))
@@ -217,13 +218,13 @@ def split_event(visit: Here, id: str, body: SplitIn) -> EventEditResult:
 
 
 @editing_router.post("/events/{id}/join", summary="Join another event with this one")
-def join_events(visit: Here, id: str, body: JoinIn) -> EventEditResult:
+def join_events(visit: VisitDep, id: str, body: JoinIn) -> EventEditResult:
     _existing(visit.portal, id)
     with conflicts():
         return EventEditResult(number=editing.join(visit.portal.store, id, body.other, **editor_arguments(visit)), event=id)
 
 
 @editing_router.post("/events/edits/{number}/undo", summary="Undo an edit")
-def undo_edit(visit: Here, number: int) -> EventEditResult:
+def undo_edit(visit: VisitDep, number: int) -> EventEditResult:
     with conflicts():
         return EventEditResult(event=editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id, number=number)

@@ -15,7 +15,7 @@ from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, or_404
 from newsportal.portal.api.paging import fill
-from newsportal.portal.context import ThisPortal, Visit
+from newsportal.portal.context import PortalDep, Visit
 from newsportal.portal.desk.extraction_rules import article_source
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
@@ -103,7 +103,7 @@ class RuleCheck(BaseModel):
 
 
 @router.get("/templates", summary="Learned site templates")
-def list_templates(portal: ThisPortal) -> list[SiteTemplates]:
+def list_templates(portal: PortalDep) -> list[SiteTemplates]:
     library, trouble = library_of(portal.store)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
@@ -111,7 +111,7 @@ def list_templates(portal: ThisPortal) -> list[SiteTemplates]:
 
 
 @router.post("/templates/learn", summary="Learn templates from the saved pages of the sources' sites", responses=describe(404))
-def learn_templates(request: Request, portal: ThisPortal) -> TrainingResult:
+def learn_templates(request: Request, portal: PortalDep) -> TrainingResult:
     """404 without an archive (`archive` in sources.yaml)."""
     with api_error_for(NewsportalError, status=503, code="unreadable"):
         done = learn_saved(portal.store, config_of(request), portal.now())
@@ -121,7 +121,7 @@ def learn_templates(request: Request, portal: ThisPortal) -> TrainingResult:
 
 
 @router.post("/templates/try", summary="What is extracted from a page, without and with templates")
-def try_templates(request: Request, portal: ThisPortal, body: PageIn) -> list[ExtractionOut]:
+def try_templates(request: Request, portal: PortalDep, body: PageIn) -> list[ExtractionOut]:
     """Nothing is learned from the page."""
     sources = config_of(request)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
@@ -134,7 +134,7 @@ def try_templates(request: Request, portal: ThisPortal, body: PageIn) -> list[Ex
 
 
 @router.post("/extract", summary="The main content of a page")
-def extract_page(request: Request, portal: ThisPortal, body: PageIn) -> Content:
+def extract_page(request: Request, portal: PortalDep, body: PageIn) -> Content:
     """As `newsportal extract`: a page of any kind, without following pages. Nothing is stored."""
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(config_of(request), body.url.strip(), body.html, portal.now())
@@ -143,7 +143,7 @@ def extract_page(request: Request, portal: ThisPortal, body: PageIn) -> Content:
 
 
 @router.post("/templates/forget", summary="Delete what was learned about a site", status_code=204, responses=describe(404))
-def delete_learned_templates(request: Request, portal: ThisPortal, body: ForgetIn) -> None:
+def delete_learned_templates(request: Request, portal: PortalDep, body: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
         deleted = forget_site(portal.store, body.site, body.what, portal.now())

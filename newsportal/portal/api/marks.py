@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from newsportal.portal.access import KEEP, ApiError, api_error_for, describe, log_change, or_404
 from newsportal.portal.account.marks import accounts_and_person
 from newsportal.portal.api.paging import Cursor, Limit, Page
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts.marks import MAX_NAME, MAX_QUERY_CHARS, Search, SearchNotSaved, TooManyStarred
 from newsportal.store.lists import cursor as cursor_behind
@@ -53,7 +53,7 @@ class MarkAllReadIn(BaseModel):
 class SavedSearchOut(BaseModel):
     id: str
     name: str
-    asked: str = Field(description="Query string of the search page, such as `q=…&topic=…`.")
+    asked: str = Field(validation_alias="query", description="Query string of the search page, such as `q=…&topic=…`.")
     created: datetime
 
 
@@ -63,14 +63,14 @@ class SavedSearchIn(BaseModel):
 
 
 @router.get("/marks", summary="Marks of stories")
-def list_marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
+def list_marks(visit: VisitDep, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Story ids.")]) -> list[MarkOut]:
     """Unknown ids are ignored."""
     stories = {item.id: item for item in visit.portal.store.listed(story).values()}
     return [_mark_out(visit, item) for item in stories.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
-def update_mark(visit: Here, story_id: str, body: MarkIn) -> MarkOut:
+def update_mark(visit: VisitDep, story_id: str, body: MarkIn) -> MarkOut:
     accounts, person = accounts_and_person(visit)
     story = or_404(visit.portal.store.listed([story_id]).get(story_id), "no-story", "There is no such story.")
     now = visit.portal.now()
@@ -83,7 +83,7 @@ def update_mark(visit: Here, story_id: str, body: MarkIn) -> MarkOut:
 
 
 @router.get("/starred", summary="The starred stories, last starred first")
-def list_starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
+def list_starred(visit: VisitDep, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
     accounts, person = accounts_and_person(visit)
     before = edge(cursor)
     if cursor is not None and before is None:
@@ -100,7 +100,7 @@ def list_starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Pa
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
-def mark_all_read(visit: Here, body: MarkAllReadIn) -> None:
+def mark_all_read(visit: VisitDep, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(visit)
     if body.topic and body.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
@@ -120,7 +120,7 @@ def list_searches(request: Request) -> Sequence[Search]:
 
 
 @router.post("/searches", summary="Save a search", status_code=201, response_model=SavedSearchOut, responses=describe(400, 409))
-def save_search(request: Request, visit: Here, body: SavedSearchIn) -> Search:
+def save_search(request: Request, visit: VisitDep, body: SavedSearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)
     search = parse_search(body.asked)

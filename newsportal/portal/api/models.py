@@ -17,7 +17,7 @@ from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begin_api_job
-from newsportal.portal.context import ThisPortal, Visit
+from newsportal.portal.context import PortalDep, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
 from newsportal.services.jobs.base import Job
@@ -73,7 +73,7 @@ def gather_documents(request: Request) -> Job:
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
-def list_labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
+def list_labels(portal: PortalDep, name: str) -> list[LabelStatistics]:
     with api_error_for(StoreError, status=404, code="no-corpus"):
         return portal.store.corpora.count(name)
 
@@ -84,7 +84,7 @@ def list_labels(portal: ThisPortal, name: str) -> list[LabelStatistics]:
 )  # fmt: skip
 def list_mistakes(
     request: Request,
-    portal: ThisPortal,
+    portal: PortalDep,
     corpus: str,
     version: int,
     true: Annotated[str | None, Query(max_length=255, description="Only documents of this label.")] = None,
@@ -99,7 +99,7 @@ def list_mistakes(
 
 @router.get("/models/{corpus}/{version}/words", summary="The words with most weight for a label", responses=describe(404, 409))
 def list_words(
-    request: Request, portal: ThisPortal, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
+    request: Request, portal: PortalDep, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> Sequence[Reason]:  # fmt: skip
     store, model = portal.store, model_of(request, corpus, version)
     if label not in model.facts.get("labels", ()):
@@ -130,7 +130,7 @@ class TrainIn(BaseModel):
 
 
 @router.get("/corpora", summary="The corpora")
-def list_corpora(portal: ThisPortal) -> list[Corpus]:
+def list_corpora(portal: PortalDep) -> list[Corpus]:
     return portal.store.corpora.all()
 
 
@@ -155,7 +155,7 @@ def _import_documents(request: Request, name: str, body: bytes) -> ImportResult:
 
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=describe(404), response_class=StreamingResponse)
-def export_documents(request: Request, portal: ThisPortal, name: str) -> StreamingResponse:
+def export_documents(request: Request, portal: PortalDep, name: str) -> StreamingResponse:
     corpus_of(request, name)
     return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson")
 
@@ -172,14 +172,14 @@ def set_label(request: Request, name: str, id: str, body: LabelIn) -> None:
 
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
-def delete_corpus(request: Request, portal: ThisPortal, name: str) -> None:
+def delete_corpus(request: Request, portal: PortalDep, name: str) -> None:
     corpus = corpus_of(request, name)
     portal.store.corpora.delete(name)
     log_change(request, "corpus.delete", name, {"documents": corpus.documents, "versions": corpus.versions})
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
-def list_versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
+def list_versions(request: Request, portal: PortalDep, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
     return [_model_out(model) for model in portal.store.corpora.models(corpus)]
 
@@ -195,7 +195,7 @@ def train_model(request: Request, corpus: str, body: TrainIn) -> Job:
 
 
 @router.post("/models/{corpus}/{version}/use", summary="Use a version", status_code=204, responses=describe(404))
-def use_version(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
+def use_version(request: Request, portal: PortalDep, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
     with api_error_for(StoreError, ModelError, status=404, code="no-model"):
         activate_version(portal.store, corpus, version, portal.now())
@@ -203,7 +203,7 @@ def use_version(request: Request, portal: ThisPortal, corpus: str, version: int)
 
 
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
-def delete_version(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
+def delete_version(request: Request, portal: PortalDep, corpus: str, version: int) -> None:
     """It cannot be restored, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
     if model_of(request, corpus, version).active:
@@ -214,7 +214,7 @@ def delete_version(request: Request, portal: ThisPortal, corpus: str, version: i
 
 
 @router.post("/models/{corpus}/back", summary="Return to the version that was used before", responses=describe(404, 409))
-def roll_back_version(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
+def roll_back_version(request: Request, portal: PortalDep, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     with api_error_for(StoreError, status=409, code="nothing-before"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())

@@ -13,7 +13,7 @@ from newsportal.errors import NewsportalError
 from newsportal.items.report import Run, to_dict
 from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log_change, or_404
 from newsportal.portal.api.paging import fill
-from newsportal.portal.context import Portal, ThisPortal, Visit
+from newsportal.portal.context import Portal, PortalDep, Visit
 from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, last_days, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, measure_machine
@@ -108,7 +108,7 @@ class QueueStatus(BaseModel):
 
 
 @router.get("/runs", summary="The latest crawls")
-def list_runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
+def list_runs(portal: PortalDep, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
     pairs = [(run, run.total) for run in portal.store.runs(limit)]
     return [
         fill(RunOut, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
@@ -117,13 +117,13 @@ def list_runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = 
 
 
 @router.get("/runs/{id}", summary="The report of a crawl, by source", responses=describe(404))
-def get_run(portal: ThisPortal, id: str) -> dict[str, Any]:
+def get_run(portal: PortalDep, id: str) -> dict[str, Any]:
     return to_dict(_run(portal, id))
 
 
 @router.get("/runs/{id}/log", summary="The end of a crawl's log, latest line first", response_model=list[LineOut], responses=describe(404))
 def get_run_log(
-    portal: ThisPortal,
+    portal: PortalDep,
     id: str,
     level: Annotated[Level | None, Query(description="Minimum level.")] = None,
     words: Annotated[str | None, Query(max_length=100)] = None,
@@ -152,25 +152,25 @@ def list_top(request: Request, kind: Kind = "site", days: Days = 30, limit: Anno
 
 
 @router.get("/monitor/crawled", summary="Results of crawls, by source")
-def list_crawl_results(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[SourceCrawlResult]:
+def list_crawl_results(request: Request, portal: PortalDep, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[SourceCrawlResult]:
     cache: FiguresCache = request.app.state.figures
     return [fill(SourceCrawlResult, row, known=row.known + row.repeated, failed=row.failures) for row in cache.crawled(portal, days).rows]
 
 
 @router.get("/monitor/failures", summary="Failures of pages, by cause")
-def list_failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
+def list_failures(request: Request, portal: PortalDep, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
     cache: FiguresCache = request.app.state.figures
     failures = cache.crawled(portal, days).failures
     return [fill(FailureOut, failure, reasons=dict(failure.reasons), sources=dict(failure.sources)) for failure in failures]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
-def get_machine(portal: ThisPortal) -> Machine:
+def get_machine(portal: PortalDep) -> Machine:
     return measure_machine(portal.config)
 
 
 @router.get("/monitor/going", summary="Crawls in progress, with their rates")
-def list_running_crawls(portal: ThisPortal) -> list[RunningCrawl]:
+def list_running_crawls(portal: PortalDep) -> list[RunningCrawl]:
     return running_crawls(portal.store.runs(RUNS_SEARCHED), portal.now())
 
 
@@ -178,7 +178,7 @@ def list_running_crawls(portal: ThisPortal) -> list[RunningCrawl]:
     "/monitor/queues", summary="Queues, workers, busiest hosts, and requests set aside", response_model=QueueStatus,
     responses=describe(404),
 )  # fmt: skip
-def get_queues(portal: ThisPortal) -> Queues:
+def get_queues(portal: PortalDep) -> Queues:
     return or_404(portal.queues, "no-queue", "This portal has no request queue.")()
 
 

@@ -12,8 +12,8 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log_change
 from newsportal.portal.api.paging import Limit
-from newsportal.portal.context import ThisPortal
-from newsportal.services.publishing.base import TargetAway, TargetUnfit
+from newsportal.portal.context import PortalDep
+from newsportal.services.publishing.base import BadTarget, TargetDown
 from newsportal.services.publishing.dry_run import Tried, try_target
 from newsportal.services.publishing.targets import request_publication
 from newsportal.store.outbox import STATES, OutboxEntry, State
@@ -60,13 +60,13 @@ class RetryOut(BaseModel):
 
 
 @router.get("/publishing/counts", summary="Number of articles by target and state")
-def get_publishing_counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
+def get_publishing_counts(portal: PortalDep) -> Mapping[str, Mapping[State, int]]:
     return {target: dict(counts) for target, counts in portal.store.outbox.counts().items()}
 
 
 @router.get("/publishing/entries", summary="Articles at targets, the last changed first", response_model=list[OutboxEntryOut])
 def list_entries(
-    portal: ThisPortal,
+    portal: PortalDep,
     target: Annotated[str | None, Query(max_length=300)] = None,
     state: Annotated[State | None, Query()] = None,
     article: Annotated[str | None, Query(max_length=40)] = None,
@@ -76,7 +76,7 @@ def list_entries(
 
 
 @router.post("/publishing/again", summary="Retry failed articles", dependencies=EDIT)
-def retry_articles(request: Request, portal: ThisPortal, body: RetryIn) -> RetryOut:
+def retry_articles(request: Request, portal: PortalDep, body: RetryIn) -> RetryOut:
     number = portal.store.outbox.retry(body.target, body.articles, now=portal.now())
     log_change(request, "publishing.again", "", {"target": body.target, "articles": number})
     return RetryOut(articles=number)
@@ -86,7 +86,7 @@ def retry_articles(request: Request, portal: ThisPortal, body: RetryIn) -> Retry
     "/publishing/ask", summary="Publish an article again, or withdraw it", dependencies=EDIT, response_model=OutboxEntryOut,
     responses=describe(404),
 )  # fmt: skip
-def publish_or_withdraw(request: Request, portal: ThisPortal, body: PublishRequestIn) -> OutboxEntry:
+def publish_or_withdraw(request: Request, portal: PortalDep, body: PublishRequestIn) -> OutboxEntry:
     """The next publisher run does it."""
     request_publication(portal.store, portal.site.publishes, body.target, body.article, body.wanted, portal.now())
     log_change(request, "publishing.ask", body.article, {"target": body.target, "wanted": body.wanted})
@@ -98,10 +98,10 @@ def publish_or_withdraw(request: Request, portal: ThisPortal, body: PublishReque
     responses=describe(404, 409),
 )  # fmt: skip
 def try_publishing(
-    portal: ThisPortal,
+    portal: PortalDep,
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,
 ) -> list[Tried]:
-    unfit = api_error_for(TargetAway, TargetUnfit, status=409, code="target-unfit", remedy="Fix it, then try again; new articles wait.")
+    unfit = api_error_for(TargetDown, BadTarget, status=409, code="target-unfit", remedy="Fix it, then try again; new articles wait.")
     with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as steps:
         return list(steps)

@@ -11,7 +11,7 @@ from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import ApiError, describe, may, or_404
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, etag_response, parse_cursor
-from newsportal.portal.context import Here, ThisPortal, Visit
+from newsportal.portal.context import PortalDep, Visit, VisitDep
 from newsportal.portal.reading.assistant import visible
 from newsportal.portal.reading.compilations import briefing_of, day_of, topic_of
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
@@ -125,20 +125,20 @@ class BriefingOut(BaseModel):
 
 
 @router.get("/topics", summary="The topics, with how many stories each has")
-def list_topics(portal: ThisPortal) -> list[TopicSummaryOut]:
+def list_topics(portal: PortalDep) -> list[TopicSummaryOut]:
     counts = portal.tally().by_topic
     return [TopicSummaryOut(name=name, stories=counts.get(name, 0)) for name in portal.topics()]
 
 
 @router.get("/tally", summary="Totals")
-def get_tally(portal: ThisPortal) -> Tally:
+def get_tally(portal: PortalDep) -> Tally:
     return portal.tally()
 
 
 @router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryOut], responses=describe(400))
 def list_stories(
     request: Request,
-    portal: ThisPortal,
+    portal: PortalDep,
     topic: Filter = None,
     category: Filter = None,
     source: Filter = None,
@@ -156,7 +156,7 @@ def list_stories(
 
 
 @router.get("/briefing", summary="The main events of a day, in sentences of their articles", responses=describe(404, 429))
-def get_briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
+def get_briefing(visit: VisitDep, day: date | None = None, topic: Filter = None) -> BriefingOut:
     """The last 24 hours by default. Facts reported the day before are not repeated."""
     now = visit.clock.now
     since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
@@ -166,7 +166,7 @@ def get_briefing(visit: Here, day: date | None = None, topic: Filter = None) -> 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
 def list_photo_stories(
     request: Request,
-    portal: ThisPortal,
+    portal: PortalDep,
     topic: Filter = None,
     category: Filter = None,
     source: Filter = None,
@@ -179,18 +179,18 @@ def list_photo_stories(
 
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryDetail, responses=describe(404))
-def get_story(request: Request, portal: ThisPortal, id: str) -> Response:
+def get_story(request: Request, portal: PortalDep, id: str) -> Response:
     found, text = portal.store.story(id, hidden=may(request, Right.EDIT)), "There is no such story; it may have been folded into another."
     return etag_response(request, StoryDetail, or_404(found, "no-story", text, "Request the article by its id."))
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleDetail, responses=describe(404))
-def get_article(visit: Here, id: str) -> Response:
+def get_article(visit: VisitDep, id: str) -> Response:
     return etag_response(visit.request, ArticleDetail, article_of(visit, id))
 
 
 @router.get("/articles/{id}/revisions", summary="The earlier texts of an article", response_model=Revisions, responses=describe(404))
-def list_revisions(visit: Here, id: str) -> Response:
+def list_revisions(visit: VisitDep, id: str) -> Response:
     return etag_response(visit.request, Revisions, {"items": visit.portal.store.revisions(article_of(visit, id).id)})
 
 
@@ -237,7 +237,7 @@ def _index(request: Request) -> Index:
 @search_router.get("/search", summary="Search", response_model=SearchResults, responses=describe(400))
 def search_stories(
     request: Request,
-    portal: ThisPortal,
+    portal: PortalDep,
     q: Annotated[str, Query(max_length=10_000, description='Words, "phrases", -not, field:word, since:2026-03.')],
     topic: Filter = None,
     site: Filter = None,

@@ -12,7 +12,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 from newsportal.classify.topics import rule
 from newsportal.portal.access import EDIT, ApiError, describe, log_change, or_404
 from newsportal.portal.api.paging import change_sources
-from newsportal.portal.context import ThisPortal
+from newsportal.portal.context import PortalDep
 from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.jobs.base import Job
@@ -100,7 +100,7 @@ def list_topic_settings(request: Request) -> list[TopicOut]:
 
 
 @router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=TopicPreview)
-def preview_topic(portal: ThisPortal, body: TopicPreviewIn) -> Preview:
+def preview_topic(portal: PortalDep, body: TopicPreviewIn) -> Preview:
     topic_rule = rule(body.name or "", body.must, body.any, body.never)
     return preview(portal.store, portal.index, topic_rule, topic=body.name, now=portal.now(), days=body.days)
 

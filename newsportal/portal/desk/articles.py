@@ -12,7 +12,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import EDIT, or_404
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.article_changes import BULK_CHANGES, Version, article_path, change_many, editor, set_category, undo_change
 from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
@@ -47,18 +47,18 @@ ASSIGNERS: Final = ("source", "lexicon", "model ")  # category assigners to whic
 
 
 @router.get("/articles")
-def article_list(visit: Here) -> Response:
+def article_list(visit: VisitDep) -> Response:
     return _page(visit)
 
 
 @router.get("/corrections")
-def corrections(visit: Here) -> Response:
+def corrections(visit: VisitDep) -> Response:
     """The categories that editors chose: classifiers are retrained on them."""
     return _page(visit, "judged")
 
 
 @router.post("/articles")
-def many(request: Request, visit: Here, fields: Form) -> Response:
+def many(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Change many. Fields: ``article`` (several), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     ids = list(dict.fromkeys(fields.getlist("article")))[:PAGE]
     do, back = fields.get("do", ""), safe_next(fields.get("next")) if fields.get("next") else "/articles"
@@ -75,7 +75,7 @@ def many(request: Request, visit: Here, fields: Form) -> Response:
 
 
 @router.post("/articles/undo/{key}")
-def undo_many(request: Request, visit: Here, key: str, fields: Form) -> Response:
+def undo_many(request: Request, visit: VisitDep, key: str, fields: Form) -> Response:
     """Undo a change of many; ``next``: the path to return to."""
     back, number = {**request.query_params, **fields}.get("next"), or_404(undo_change(visit, key))
     text = visit.say_number("Undone: %(num)d article was restored.", "Undone: %(num)d articles were restored.", number)
@@ -83,7 +83,7 @@ def undo_many(request: Request, visit: Here, key: str, fields: Form) -> Response
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
-def hide(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+def hide(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """Fields: ``reason``; ``whole``: all versions of the story."""
     all_versions, path = bool(fields.get("whole")), article_path(article)
     hidden = editor(visit).hide(_version_ids(visit, article, all_versions), fields.get("reason", ""))
@@ -92,14 +92,14 @@ def hide(request: Request, visit: Here, article: Version, fields: Form) -> Respo
 
 
 @router.post("/story/{story_id}/{article_id}/show")
-def show(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+def show(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """``whole``: all versions of the story."""
     editor(visit).show(_version_ids(visit, article, bool({**fields, **request.query_params}.get("whole"))))
     return notify(request, article_path(article), _("Readers can see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
-def category(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+def category(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """Fields: ``category``, empty for none. In the query also ``by``: undoes an editor's choice."""
     params, path = {**request.query_params, **fields}, article_path(article)
     by = params.get("by", EDITOR)
@@ -154,13 +154,13 @@ def parse_day(text: str | None, zone: tzinfo) -> datetime | None:
 
 
 @router.get("/story/{story_id}/{article_id}/fold")
-def fold_candidates(visit: Here, article: Version) -> Response:
+def fold_candidates(visit: VisitDep, article: Version) -> Response:
     """Show stories for ``?q=`` (words of the story, its URL or its id); without it, the most similar ones."""
     return _fold_page(visit, article)
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
-def fold_article(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+def fold_article(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """``story`` is a field of the form, or in the query of an undo link."""
     try:
         moved = editor(visit).fold(article.id, story_id_of(fields.get("story") or request.query_params.get("story", "")))
@@ -173,7 +173,7 @@ def fold_article(request: Request, visit: Here, article: Version, fields: Form) 
 
 
 @router.post("/story/{story_id}/{article_id}/unfold")
-def unfold_article(request: Request, visit: Here, article: Version) -> Response:
+def unfold_article(request: Request, visit: VisitDep, article: Version) -> Response:
     try:
         moved = editor(visit).unfold(article.id)
     except StoreError:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import ADMINISTER, EDIT, or_404
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.source_fields import EXTRACTOR, Field, Group
 from newsportal.portal.desk.source_fields import parse_form as form_values
 from newsportal.portal.desk.source_form import CHANGED_MEANWHILE, NONE, FormErrors, field_view, form_errors
@@ -40,7 +40,7 @@ COMMON_FIELDS: Final = (
 
 
 @router.get("/categories")
-def categories(request: Request, visit: Here) -> Response:
+def categories(request: Request, visit: VisitDep) -> Response:
     sources = visit.portal.config
     rows = list_categories(sources.categories)
     return render(request, "categories.html", categories=rows, counts=visit.portal.tally().by_category, config=sources)

@@ -20,7 +20,7 @@ from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import EDIT, api_error_for, log_change, or_404
-from newsportal.portal.context import Here, ThisPortal, Visit
+from newsportal.portal.context import PortalDep, Visit, VisitDep
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, render
@@ -99,7 +99,7 @@ def gather(request: Request) -> Response:
 
 
 @router.get("/corpora/{name}")
-def corpus(request: Request, visit: Here, name: str) -> Response:
+def corpus(request: Request, visit: VisitDep, name: str) -> Response:
     corpus = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.params.get("by") == "editor"
     page = min(max(1, visit.integer("page")), MAX_PAGES)
@@ -115,7 +115,7 @@ def corpus(request: Request, visit: Here, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/label")
-def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
+def label(request: Request, visit: VisitDep, name: str, fields: Form) -> Response:
     """Save an editor's label of a document; an empty label excludes it from training for ever."""
     id, new_label = fields.get("id", ""), fields.get("label", "").strip()
     back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
@@ -132,7 +132,7 @@ def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
 
 
 @router.get("/corpora/{name}/export.jsonl")
-def export(request: Request, portal: ThisPortal, name: str) -> Response:
+def export(request: Request, portal: PortalDep, name: str) -> Response:
     """Return the corpus as JSON lines, in the format that ``/corpora`` imports."""
     corpus_of(request, name)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
@@ -145,7 +145,7 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/delete")
-def deleted(request: Request, portal: ThisPortal, name: str) -> Response:
+def deleted(request: Request, portal: PortalDep, name: str) -> Response:
     corpus = corpus_of(request, name)
     portal.store.corpora.delete(name)
     log_change(request, "corpus.delete", name, {"documents": corpus.documents, "versions": corpus.versions})
@@ -173,7 +173,7 @@ TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # alg
 
 
 @router.get("/models")
-def models(request: Request, visit: Here) -> Response:
+def models(request: Request, visit: VisitDep) -> Response:
     store = visit.portal.store.corpora
     rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
     job = jobs_of(request).latest(("train", "retrain"))
@@ -187,7 +187,7 @@ def retrain(request: Request) -> Response:
 
 
 @router.get("/models/{corpus}")
-def versions(request: Request, portal: ThisPortal, corpus: str) -> Response:
+def versions(request: Request, portal: PortalDep, corpus: str) -> Response:
     found, models = corpus_of(request, corpus), portal.store.corpora.models(corpus)
     job = jobs_of(request).latest(("train",), corpus)
     return render(request, "model_versions.html", corpus=found, models=models, job=job, algorithms=TRAINED, default=DEFAULT)
@@ -204,13 +204,13 @@ def train(request: Request, corpus: str, fields: Form) -> Response:
 
 
 @router.post("/models/{corpus}/{version}/use")
-def use(request: Request, portal: ThisPortal, corpus: str, version: int) -> Response:
+def use(request: Request, portal: PortalDep, corpus: str, version: int) -> Response:
     text = _("Version %(version)s is now active.")
     return _change_model(request, corpus, "model.use", version, lambda: activate_version(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")
-def rollback(request: Request, portal: ThisPortal, corpus: str) -> Response:
+def rollback(request: Request, portal: PortalDep, corpus: str) -> Response:
     """Return to the version that was in use before."""
     text = _("The previously active version is active again.")
     return _change_model(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
@@ -242,7 +242,7 @@ def shade(share: float) -> int:
 
 
 @router.get("/models/{corpus}/{version}/mistakes")
-def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Response:
+def model_errors(request: Request, visit: VisitDep, corpus: str, version: int) -> Response:
     """Show held-out documents that the version labels wrongly; ``true`` and ``given`` filter them."""
     model = model_of(request, corpus, version)
     true, predicted = visit.text("true"), visit.params.get("given")
@@ -254,7 +254,7 @@ def model_errors(request: Request, visit: Here, corpus: str, version: int) -> Re
 
 
 @router.get("/models/{corpus}/{version}/words")
-def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
+def words(request: Request, visit: VisitDep, corpus: str, version: int) -> Response:
     model = model_of(request, corpus, version)
     labels = sorted(model.facts.get("labels", ()))
     label = visit.text("label") or next(iter(labels), None)

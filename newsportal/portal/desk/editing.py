@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import EDIT, or_404
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk import article_changes
 from newsportal.portal.desk.article_changes import Version, article_path, editor_arguments, version_of
 from newsportal.portal.language import _
@@ -54,7 +54,7 @@ class EditForm:
 
 
 @router.get("/story/{story_id}/{article_id}/edit")
-def edit(request: Request, visit: Here, article: Version) -> Response:
+def edit(request: Request, visit: VisitDep, article: Version) -> Response:
     """``?revision=N`` fills the form with an earlier text."""
     version, number = article, visit.text("revision")
     if number is not None:
@@ -66,7 +66,7 @@ def edit(request: Request, visit: Here, article: Version) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
-def save(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+def save(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     form, path = _validated(visit, EditForm(article, fields)), article_path(article)
     if form.correction is None or fields.get("step") != "save":
         return _page(request, form)
@@ -82,7 +82,7 @@ def save(request: Request, visit: Here, article: Version, fields: Form) -> Respo
 
 
 @router.post("/story/{story_id}/{article_id}/withdraw")
-def withdraw(request: Request, visit: Here, article: Version) -> Response:
+def withdraw(request: Request, visit: VisitDep, article: Version) -> Response:
     """Reset the article to the latest text of its page."""
     article_changes.editor(visit).withdraw(article)
     return notify(request, article_path(article), _("The article was reset to the text of its page."))
@@ -147,7 +147,7 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/captions")
-def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Form) -> Response:
+def save_captions(request: Request, visit: VisitDep, article: PhotoStory, fields: Form) -> Response:
     """Fields: ``caption-N`` of picture N; ``seen``: digest of the former captions. ``?back`` resets all to the pages' captions."""
     path = article_path(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
@@ -200,7 +200,7 @@ CHANGED = _("The event was changed meanwhile: check it again.")
 
 
 @router.post("/event/{event_id}")
-def change_event(request: Request, visit: Here, event_id: str, fields: Form) -> Response:
+def change_event(request: Request, visit: VisitDep, event_id: str, fields: Form) -> Response:
     """Fields: ``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or URL)."""
     path, do, store = f"/event/{event_id}", fields.get("do", ""), visit.portal.store
     or_404(store.events.event(event_id))
@@ -222,7 +222,7 @@ def change_event(request: Request, visit: Here, event_id: str, fields: Form) -> 
 
 
 @router.post("/event/{event_id}/undo/{number}")
-def undo_event_edit(request: Request, visit: Here, event_id: str, number: int) -> Response:
+def undo_event_edit(request: Request, visit: VisitDep, event_id: str, number: int) -> Response:
     try:
         event_id = editing.undo(visit.portal.store, number, **editor_arguments(visit)).event_id
     except StoreError:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import EDIT, log_change, or_404
-from newsportal.portal.context import Here, ThisPortal, Visit
+from newsportal.portal.context import PortalDep, Visit, VisitDep
 from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, config_of, failure_of, path_of, source_entry, status_of, write
 from newsportal.portal.language import _
@@ -40,7 +40,7 @@ def _list(request: Request, status: int = 200, **more: Any) -> Response:
 
 
 @router.post("/templates/try")
-def try_page(request: Request, visit: Here, fields: Form) -> Response:
+def try_page(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Show what the extractor without templates and the site's template read from a page."""
     url, html = fields.get("url", "").strip(), fields.get("html", "")
     try:
@@ -51,7 +51,7 @@ def try_page(request: Request, visit: Here, fields: Form) -> Response:
 
 
 @router.post("/templates/learn")
-def learn(request: Request, portal: ThisPortal) -> Response:
+def learn(request: Request, portal: PortalDep) -> Response:
     """Learn templates from the saved pages of the sources' sites."""
     try:
         pages, more = or_404(learn_saved(portal.store, config_of(request), portal.now()))
@@ -62,7 +62,7 @@ def learn(request: Request, portal: ThisPortal) -> Response:
 
 
 @router.get("/templates/site")
-def site(request: Request, visit: Here) -> Response:
+def site(request: Request, visit: VisitDep) -> Response:
     name = visit.text("name") or ""
     row = row_of(visit.portal.store, library_of(visit.portal.store)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
@@ -86,7 +86,7 @@ def forget(request: Request, fields: Form) -> Response:
 
 
 @router.get("/wrappers")
-def wrappers(request: Request, portal: ThisPortal) -> Response:
+def wrappers(request: Request, portal: PortalDep) -> Response:
     sources = portal.config
     return render(request, "wrappers.html", known=sources, places=places_of(sources), archive=archive_of(sources))
 
@@ -99,7 +99,7 @@ def wrapper(request: Request, key: str) -> Response:
 
 
 @router.post("/wrappers/{key}/try")
-def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
+def try_rule(request: Request, visit: VisitDep, key: str, fields: Form) -> Response:
     """Apply the rule to one page (a URL or pasted HTML), or to the saved pages of the site."""
     source, texts = article_source(request, key), _typed_rule(fields)
     rule, fault = rule_of(texts)

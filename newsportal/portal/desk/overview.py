@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from newsportal.portal.access import WATCH, may
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.articles import FILTERS
 from newsportal.portal.desk.sources import health_texts
 from newsportal.portal.monitor.process_metrics import measure_disk as disk_of
@@ -110,7 +110,7 @@ router = APIRouter(dependencies=WATCH)
 
 
 @router.get("/desk")
-def desk(request: Request, visit: Here) -> Response:
+def desk(request: Request, visit: VisitDep) -> Response:
     runs = visit.portal.store.runs(RUNS_READ)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
     failing = [row for row in visit.portal.health() if row.health.bad]

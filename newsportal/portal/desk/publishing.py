@@ -13,14 +13,14 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import ADMINISTER, EDIT, WATCH, log_change, or_404
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.desk.source_fields import Field, parse_form
 from newsportal.portal.desk.source_form import NONE, FormErrors, field_view, form_errors, without_empty
 from newsportal.portal.desk.sources_yaml import apply_change, config_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
-from newsportal.services.publishing.base import TargetAway, TargetUnfit
+from newsportal.services.publishing.base import BadTarget, TargetDown
 from newsportal.services.publishing.dry_run import DryRun, dry_run, try_target
 from newsportal.services.publishing.targets import open_target, request_publication
 from newsportal.sources import edit, parse
@@ -50,7 +50,7 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 
 
 @router.get("/publishing")
-def publishing(request: Request, visit: Here) -> Response:
+def publishing(request: Request, visit: VisitDep) -> Response:
     """``target``, ``state`` and ``article`` filter the lists; for an article all targets are shown."""
     portal, filters = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
@@ -95,13 +95,13 @@ def ask(request: Request, fields: Form) -> Response:
 
 
 @router.get("/publishing/trial", dependencies=EDIT)
-def trial(request: Request, visit: Here) -> Response:
+def trial(request: Request, visit: VisitDep) -> Response:
     """Show what ``target`` would do with the waiting articles, or with ``article``, without doing it."""
     results, trouble, portal = [], None, visit.portal
     try:
         with closing(try_target(portal.store, portal.config, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
             results = list(steps)
-    except (TargetAway, TargetUnfit) as error:
+    except (TargetDown, BadTarget) as error:
         trouble = str(error)
     return render(request, "publishing_trial.html", target=visit.text("target"), found=results, failure=trouble)
 

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import EDIT, log_change, or_404, signed
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, source_path
 from newsportal.portal.desk.sources_yaml import config_of, path_of, source_entry, write
 from newsportal.portal.desk.trial_runner import SiteCheck, SiteChecks, TooMany
@@ -60,7 +60,7 @@ def new_form(request: Request) -> Response:
 
 
 @router.post("/sources/new")
-def begin(request: Request, visit: Here, fields: Form) -> Response:
+def begin(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Check what was pasted: URLs, one per line, or an OPML list."""
     text, sources, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
@@ -253,7 +253,7 @@ def owner_of(request: Request) -> str:
 
 
 @router.post("/sources/{key}/run")
-def run(request: Request, visit: Here, key: str) -> Response:
+def run(request: Request, visit: VisitDep, key: str) -> Response:
     since = visit.portal.now()
     if visit_now(request, key) is None:
         return notify(request, source_path(key), _("It is disabled: enable it first."))
@@ -261,7 +261,7 @@ def run(request: Request, visit: Here, key: str) -> Response:
 
 
 @router.get("/sources/{key}/run")
-def state(request: Request, visit: Here, key: str) -> Response:
+def state(request: Request, visit: VisitDep, key: str) -> Response:
     """Show the progress of a visit; htmx requests the inner part every few seconds."""
     portal, source = visit.portal, watched_source(visit, key)
     since = parse_time(visit.text("since"))

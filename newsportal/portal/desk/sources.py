@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import Message
 from newsportal.portal.access import EDIT, WATCH
-from newsportal.portal.context import Here, Portal, ThisPortal, Visit
+from newsportal.portal.context import Portal, PortalDep, Visit, VisitDep
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, parse_number
 from newsportal.portal.desk.sources_yaml import apply_change, config_of, source_entry
 from newsportal.portal.language import _
@@ -69,7 +69,7 @@ class Filter:
 
 
 @router.get("/sources", dependencies=WATCH)
-def sources(request: Request, visit: Here) -> Response:
+def sources(request: Request, visit: VisitDep) -> Response:
     health = visit.portal.health()
     counts = Counter(judged.health.state for judged in health)
     families = Counter(map(_family, health))
@@ -244,7 +244,7 @@ def suggestions(request: Request) -> Response:
 
 
 @router.get("/opml")
-def opml(portal: ThisPortal) -> Response:
+def opml(portal: PortalDep) -> Response:
     """The enabled feeds of sources.yaml, except those whose URL contains a password or token."""
     public = (feed for feed in portal.config.feeds if feed.enabled and not portal.config.is_secret(feed.url))
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in public)

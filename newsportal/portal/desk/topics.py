@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import SearchError, SourcesError
 from newsportal.portal.access import EDIT, or_404
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, apply_change, config_of, failure_of, path_of, write
 from newsportal.portal.language import _
@@ -135,7 +135,7 @@ FOLLOWS_NOT = _("Another job is running, so stored articles are not updated yet:
 
 
 @router.get("/topics")
-def topics(request: Request, visit: Here) -> Response:
+def topics(request: Request, visit: VisitDep) -> Response:
     sources = visit.portal.config
     names = [topic.name for topic in sources.topics]
     recent = counts(visit.portal.store, names, visit.portal.now())
@@ -169,7 +169,7 @@ def preview_topic(request: Request, fields: Form) -> Response:
 
 
 @router.post("/topics/save")
-def save(request: Request, visit: Here, fields: Form) -> Response:
+def save(request: Request, visit: VisitDep, fields: Form) -> Response:
     form, path = parse_topic_form(fields), path_of(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}

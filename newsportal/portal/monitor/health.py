@@ -17,7 +17,7 @@ from newsportal import __version__
 from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.access import may, signed
-from newsportal.portal.context import Portal, ThisPortal
+from newsportal.portal.context import Portal, PortalDep
 from newsportal.portal.monitor.process_metrics import measure_machine
 from newsportal.services.accounts import Right
 from newsportal.sources.timing import ORDER
@@ -138,7 +138,7 @@ def alive() -> Response:
 
 
 @router.get("/readyz")
-def ready(portal: ThisPortal) -> Response:
+def ready(portal: PortalDep) -> Response:
     """503 while the store does not respond."""
     try:
         portal.store.last_seq()
@@ -148,7 +148,7 @@ def ready(portal: ThisPortal) -> Response:
 
 
 @router.get("/metrics")
-def metrics(request: Request, portal: ThisPortal) -> Response:
+def metrics(request: Request, portal: PortalDep) -> Response:
     """Public, for tokens or off, as ``portal.metrics`` in ``sources.yaml`` says."""
     way = portal.config.portal.metrics
     if way == "off":
@@ -168,7 +168,7 @@ HIDDEN = "the index does not follow the store; the log says why"  # for the publ
 
 
 @router.get("/health")
-def health(request: Request, portal: ThisPortal) -> Response:
+def health(request: Request, portal: PortalDep) -> Response:
     try:
         state, status = {"status": "ok", **store_health(portal)}, 200
     except StoreError:

@@ -16,7 +16,7 @@ from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import EDIT, WATCH, log_change, or_404
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.source_fields import KINDS, source_path
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import DAY_RANGES, FiguresCache, bars, curve, running_crawls
@@ -38,7 +38,7 @@ NAMES: Final = {**{spider: KINDS[kind] for kind, spider in SPIDERS.items()}, "me
 
 
 @router.get("/runs")
-def runs(request: Request, visit: Here) -> Response:
+def runs(request: Request, visit: VisitDep) -> Response:
     """``?all=1``: include runs that had nothing due, which are most of them if a crawl runs all day."""
     read, all_runs = visit.portal.store.runs(RUNS_READ), bool(visit.params.get("all"))
     matching = [run for run in read if all_runs or not run.idle]
@@ -47,7 +47,7 @@ def runs(request: Request, visit: Here) -> Response:
 
 
 @router.get("/runs/{run_id}")
-def run(request: Request, visit: Here, run_id: str) -> Response:
+def run(request: Request, visit: VisitDep, run_id: str) -> Response:
     run = or_404(visit.portal.store.run(run_id))
     return render(
         request, "run.html", run=run, total=run.total, failures=failures_of(run), counters=COUNTERS, columns=columns(visit),
@@ -86,7 +86,7 @@ class Training:
 
 
 @router.get("/monitor")
-def monitor(request: Request, visit: Here) -> Response:
+def monitor(request: Request, visit: VisitDep) -> Response:
     """Articles collected, by day and source."""
     days, daily = days_of(visit), request.app.state.daily
     cache: FiguresCache = request.app.state.figures
@@ -98,14 +98,14 @@ def monitor(request: Request, visit: Here) -> Response:
 
 
 @router.get("/monitor/crawls")
-def crawls(request: Request, visit: Here) -> Response:
+def crawls(request: Request, visit: VisitDep) -> Response:
     """Results of crawls by source, and crawls in progress."""
     running = running_crawls(visit.portal.store.runs(RUNS_SEARCHED), visit.portal.now())
     return monitor_page(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=running)
 
 
 @router.get("/monitor/failures")
-def failures(request: Request, visit: Here) -> Response:
+def failures(request: Request, visit: VisitDep) -> Response:
     """Why pages failed, with remedies."""
     causes = {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())}
     return monitor_page(request, visit, "/monitor/failures", "failed_pages", **crawled_of(request, visit), causes=causes)
@@ -118,7 +118,7 @@ def crawled_of(request: Request, visit: Visit) -> dict[str, Any]:
 
 
 @router.get("/monitor/queues")
-def queues(request: Request, visit: Here) -> Response:
+def queues(request: Request, visit: VisitDep) -> Response:
     """Waiting requests and workers."""
     if visit.portal.queues is None:
         raise HTTPException(404)
@@ -127,7 +127,7 @@ def queues(request: Request, visit: Here) -> Response:
 
 
 @router.get("/monitor/reading")
-def reading(request: Request, visit: Here) -> Response:
+def reading(request: Request, visit: VisitDep) -> Response:
     """Readership, and what the recommendation has learned."""
     figures = visit.portal.reading()
     learnt = training_of(*figures.fit) if figures.fit else None

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.items.report import Run
 from newsportal.portal.access import WATCH
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.monitor.process_metrics import Meter, measure_machine
 from newsportal.portal.render import render
@@ -136,7 +136,7 @@ def monitor_links(visit: Visit) -> dict[str, str]:
 
 
 @router.get("/monitor/system")
-def system(request: Request, visit: Here) -> Response:
+def system(request: Request, visit: VisitDep) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
     return render(

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from newsportal.portal.access import address_of
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.readers.streams import ALL, FOLDERS, Stream, Streams, parse_moment
 from newsportal.portal.reading.feeds import entry_of
 from newsportal.portal.request_body import FEVER, Form
@@ -33,7 +33,7 @@ def version_only() -> dict[str, int]:
 
 
 @router.post(FEVER)
-def fever(request: Request, visit: Here, fields: Form) -> Response:
+def fever(request: Request, visit: VisitDep, fields: Form) -> Response:
     portal, key = visit.portal, fields.get("api_key", "")
     if not portal.pace.allows(f"app {address_of(request)}"):
         return JSONResponse({"api_version": VERSION, "auth": 0}, 429, headers={"retry-after": "60"})

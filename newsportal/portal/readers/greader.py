@@ -14,7 +14,7 @@ from fastapi.responses import PlainTextResponse
 
 from newsportal.portal.access import KEEP, ApiError, address_of, api_error_for, log_change, may, or_404
 from newsportal.portal.api.sources import NewSource, create_source
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.readers.streams import (
     ALL,
     READ,
@@ -47,7 +47,7 @@ open_router = APIRouter(prefix=GREADER)
 
 
 @open_router.post("/accounts/ClientLogin")
-def client_login(request: Request, visit: Here, fields: Form) -> Response:
+def client_login(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Sign in: ``Email`` is the person's name, ``Passwd`` a token, which later requests send as ``GoogleLogin auth=``."""
     name, secret = (fields.get(key) or request.query_params.get(key) or "" for key in ("Email", "Passwd"))
     accounts, now, address = visit.portal.accounts, visit.portal.now(), address_of(request)
@@ -60,7 +60,7 @@ def client_login(request: Request, visit: Here, fields: Form) -> Response:
     return PlainTextResponse(f"SID={secret}\nLSID=null\nAuth={secret}\n")
 
 
-def limit_rate(visit: Here) -> None:
+def limit_rate(visit: VisitDep) -> None:
     """Raise 429 for an app that sends too many requests."""
     if visit.signed_in is not None and not visit.portal.pace.allows(f"app {visit.signed_in.by}"):
         raise ApiError(429, "too-many", "Too many requests of this app.", "Wait as long as Retry-After says.")
@@ -78,14 +78,14 @@ def check() -> Response:
 
 
 @api.get("/token")
-def token(visit: Here) -> Response:
+def token(visit: VisitDep) -> Response:
     """The value that apps send as ``T`` with changes. It is not checked: each request is authenticated by its header."""
     assert visit.signed_in is not None
     return PlainTextResponse(digest(visit.signed_in.by)[:TOKEN_CHARS])
 
 
 @api.get("/user-info")
-def user_info(visit: Here) -> dict[str, str]:
+def user_info(visit: VisitDep) -> dict[str, str]:
     assert visit.signed_in is not None
     person = visit.signed_in.person
     return {"userId": person.id, "userName": person.name, "userProfileId": person.id, "userEmail": person.name}
@@ -102,13 +102,13 @@ def stream_preferences() -> dict[str, dict[str, str]]:
 
 
 @api.get("/tag/list")
-def tags(visit: Here) -> dict[str, Any]:
+def tags(visit: VisitDep) -> dict[str, Any]:
     folders = Streams(visit).subscriptions.folders.values()
     return {"tags": [{"id": USER + STARRED}, *({"id": LABEL + name, "type": "folder"} for name in folders)]}
 
 
 @api.get("/subscription/list")
-def subscriptions(visit: Here) -> dict[str, Any]:
+def subscriptions(visit: VisitDep) -> dict[str, Any]:
     feeds = Streams(visit).subscriptions
     rows = [
         {"id": feed.id, "title": feed.title, "categories": [{"id": LABEL + feeds.folders[feed.kind], "label": feeds.folders[feed.kind]}],
@@ -119,7 +119,7 @@ def subscriptions(visit: Here) -> dict[str, Any]:
 
 
 @api.get("/unread-count")
-def unread_count(visit: Here) -> dict[str, Any]:
+def unread_count(visit: VisitDep) -> dict[str, Any]:
     """Unread counts of every feed, every folder and of everything. Each story is counted in the one feed in which apps show it."""
     streams = Streams(visit)
     counts: Counter[str] = Counter()
@@ -138,7 +138,7 @@ def microseconds(moment: datetime) -> str:
 
 
 @api.get("/stream/items/ids")
-def item_ids(visit: Here) -> dict[str, Any]:
+def item_ids(visit: VisitDep) -> dict[str, Any]:
     streams = Streams(visit)
     stories, continuation = streams.read(_stream(streams, visit.params.get("s") or USER + ALL), _stream_query(visit, MAX_IDS))
     numbers = _numbers(visit, stories)
@@ -151,7 +151,7 @@ def item_ids(visit: Here) -> dict[str, Any]:
 
 @api.get("/stream/contents")
 @api.get("/stream/contents/{stream:path}")
-def contents(visit: Here, stream: str = "") -> dict[str, Any]:
+def contents(visit: VisitDep, stream: str = "") -> dict[str, Any]:
     streams, id = Streams(visit), stream or visit.params.get("s") or USER + ALL
     selected = _stream(streams, id)
     stories, continuation = streams.read(selected, _stream_query(visit, MAX_CONTENTS))
@@ -161,12 +161,12 @@ def contents(visit: Here, stream: str = "") -> dict[str, Any]:
 
 
 @api.get("/stream/items/contents")
-def item_contents_by_address(visit: Here) -> dict[str, Any]:
+def item_contents_by_address(visit: VisitDep) -> dict[str, Any]:
     return item_contents(visit, FormFields())
 
 
 @api.post("/stream/items/contents")
-def item_contents(visit: Here, fields: Form) -> dict[str, Any]:
+def item_contents(visit: VisitDep, fields: Form) -> dict[str, Any]:
     numbers = _parse_ids((fields.getlist("i") or visit.params.getlist("i"))[:MAX_IDS])
     by_number = visit.portal.accounts.items.stories(numbers)
     stories = visit.portal.store.listed(list(by_number.values()))
@@ -176,7 +176,7 @@ def item_contents(visit: Here, fields: Form) -> dict[str, Any]:
 
 
 @api.post("/edit-tag")
-def edit_tag(visit: Here, fields: Form) -> Response:
+def edit_tag(visit: VisitDep, fields: Form) -> Response:
     """Add tags ``a`` to items ``i`` and remove tags ``r``: ``read``, ``kept-unread``, ``starred``. Other tags are ignored."""
     added, removed = ({tag.rpartition("/")[2] for tag in fields.getlist(name)} for name in ("a", "r"))
     read = True if READ in added else False if READ in removed or "kept-unread" in added else None
@@ -188,14 +188,14 @@ def edit_tag(visit: Here, fields: Form) -> Response:
 
 
 @api.post("/mark-all-as-read")
-def mark_all(visit: Here, fields: Form) -> Response:
+def mark_all(visit: VisitDep, fields: Form) -> Response:
     streams = Streams(visit)
     streams.mark_all(_stream(streams, fields.get("s") or USER + ALL), parse_moment(fields.get("ts")))
     return PlainTextResponse("OK")
 
 
 @api.post("/subscription/edit")
-def edit_subscription(request: Request, visit: Here, fields: Form) -> Response:
+def edit_subscription(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Rename or remove a saved search; add a feed, for editors. Topics and sources are the same for all readers."""
     streams, id, action = Streams(visit), fields.get("s", ""), fields.get("ac")
     feed = streams.subscriptions.by_id.get(id)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.access import KEEP, log_change, or_404
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import redirect_with
 from newsportal.portal.request_body import Form
@@ -91,7 +91,7 @@ def _ask_and_return(request: Request, tasks: Sequence[Task], fields: Form, thing
 
 
 @router.post("/story/{story_id}/{article_id}/assistant")
-def ask_of_article(request: Request, visit: Here, story_id: str, article_id: str, fields: Form) -> Response:
+def ask_of_article(request: Request, visit: VisitDep, story_id: str, article_id: str, fields: Form) -> Response:
     """Fields: ``use``: ``summary``, ``translation``. Redirects to ``next``."""
     article = visible(visit, article_id)
     if article is None or article.story_id != story_id:
@@ -110,7 +110,7 @@ def visible_event(visit: Visit, event_id: str) -> Event | None:
 
 
 @router.post("/event/{event_id}/assistant")
-def ask_of_event(request: Request, visit: Here, event_id: str, fields: Form) -> Response:
+def ask_of_event(request: Request, visit: VisitDep, event_id: str, fields: Form) -> Response:
     """Fields: ``use``: ``summary``, ``title``. Redirects to ``next``."""
     page = view(visit.portal.store, or_404(visible_event(visit, event_id)), visit.portal.site.zone)
     return _ask_and_return(request, event_tasks(visit, page, visit.language), fields, event_id)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from markupsafe import Markup
 
 from newsportal.events.summaries import shorten
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, FeedItem
 from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_response
@@ -30,13 +30,13 @@ COOKIE = "briefed"
 
 
 @router.get("/briefing")
-def today(request: Request, visit: Here) -> Response:
+def today(request: Request, visit: VisitDep) -> Response:
     now = visit.clock.now
     return page(request, visit, None, now - DAY, now)
 
 
 @router.get("/briefing/feed.{ending}")
-def feed(visit: Here, ending: str) -> Response:
+def feed(visit: VisitDep, ending: str) -> Response:
     """A feed with one entry per day, optionally of ``?topic=`` only."""
     if ending not in FORMATS:
         raise HTTPException(404)
@@ -49,7 +49,7 @@ def feed(visit: Here, ending: str) -> Response:
 
 
 @router.get("/briefing/{day}")
-def one_day(request: Request, visit: Here, day: str) -> Response:
+def one_day(request: Request, visit: VisitDep, day: str) -> Response:
     parsed = day_of(visit, day)
     return page(request, visit, parsed, *day_range(parsed, visit.portal.site.zone))
 
@@ -124,7 +124,7 @@ SPANS: Final = ("1", "7")  # days of a board, as in `?days=`; the first is the d
 
 
 @router.get("/rising")
-def rising(request: Request, visit: Here) -> Response:
+def rising(request: Request, visit: VisitDep) -> Response:
     """``?at=2026-05-20``: the board of that day, from stories fetched by its end."""
     span, at, topic = visit.text("days"), visit.text("at"), topic_of(visit)
     days = span if span in SPANS else SPANS[0]
@@ -156,7 +156,7 @@ BOTTOM: Final = 50  # the rank at the bottom of a drawing; lower ranks are drawn
 
 
 @router.get("/boards")
-def boards(request: Request, visit: Here) -> Response:
+def boards(request: Request, visit: VisitDep) -> Response:
     """``?list=NAME``: this list only."""
     boards = boards_of(visit)
     name = visit.text("list")

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.access import or_404
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading import assistant
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, list_response
 from newsportal.portal.reading.picture_proxy import headline_picture
@@ -56,7 +56,7 @@ def front_events(portal: Portal) -> list[WeightedEvent]:
 
 
 @router.get("/events")
-def events(request: Request, visit: Here) -> Response:
+def events(request: Request, visit: VisitDep) -> Response:
     """Show events with several stories, highest weight first; ``?topic=``: events with a story of the topic."""
     topic, before = visit.text("topic"), visit.text("before")
     portal = visit.portal
@@ -72,7 +72,7 @@ def events(request: Request, visit: Here) -> Response:
 
 
 @router.get("/event/{event_id}/feed.{ending}")
-def feed(visit: Here, event_id: str, ending: str) -> Response:
+def feed(visit: VisitDep, event_id: str, ending: str) -> Response:
     """The newest stories of an event."""
     event = or_404(assistant.visible_event(visit, event_id))
     ids = [member.story_id for member in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
@@ -81,7 +81,7 @@ def feed(visit: Here, event_id: str, ending: str) -> Response:
 
 
 @router.get("/event/{event_id}")
-def event(request: Request, visit: Here, event_id: str) -> Response:
+def event(request: Request, visit: VisitDep, event_id: str) -> Response:
     """Show an event. Redirects from the id of an event that was joined with another."""
     store = visit.portal.store
     found = assistant.visible_event(visit, event_id)

@@ -20,7 +20,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from markupsafe import Markup
 
 from newsportal.portal import safe_text
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Feed, FeedItem, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
 from newsportal.portal.reading.search_query import search_from
@@ -86,13 +86,13 @@ def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, s
 
 
 @router.get("/feed.{ending}")
-def everything(visit: Here, ending: str) -> Response:
+def everything(visit: VisitDep, ending: str) -> Response:
     """The newest stories, filtered by ``?site=``, ``?source=`` or ``?category=``."""
     return stories_response(visit, ending, "/latest" if _filters(visit) else "/", None)
 
 
 @router.get("/topic/{name:path}/feed.{ending}")
-def of_topic(visit: Here, name: str, ending: str) -> Response:
+def of_topic(visit: VisitDep, name: str, ending: str) -> Response:
     if name not in visit.portal.topics():
         raise HTTPException(404)
     return stories_response(visit, ending, topic_address(name), name)
@@ -111,7 +111,7 @@ def _filters(visit: Visit) -> dict[str, str]:
 
 
 @router.get("/search/feed.{ending}")
-def of_search(visit: Here, ending: str) -> Response:
+def of_search(visit: VisitDep, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters; empty without a query or an index."""
     search = replace(search_from(visit.text), sort="time", page=1)
     query = search.query(visit.clock.now, visit.clock.zone, limit=max_stories(ending))
@@ -121,7 +121,7 @@ def of_search(visit: Here, ending: str) -> Response:
 
 
 @router.get("/feeds.opml")
-def feeds_opml(request: Request, visit: Here) -> Response:
+def feeds_opml(request: Request, visit: VisitDep) -> Response:
     base = base_address(request)
     feeds = [Outline(f"{base}/feed.rss", visit.portal.site.title, home=f"{base}/")]
     feeds += [Outline(f"{base}{topic_address(name)}/feed.rss", name, home=f"{base}{topic_address(name)}") for name in visit.portal.topics()]
@@ -131,7 +131,7 @@ def feeds_opml(request: Request, visit: Here) -> Response:
 
 
 @router.get("/feeds")
-def feeds_page(request: Request, visit: Here) -> Response:
+def feeds_page(request: Request, visit: VisitDep) -> Response:
     rows = [(visit.say("Everything"), feed_addresses(visit.portal.site.title))]
     rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
     counts = visit.portal.tally().by_category
@@ -257,7 +257,7 @@ SOURCE: Final = Markup('<a href="{}">{}</a>')
 
 
 @router.get("/oembed")
-def oembed(request: Request, visit: Here) -> Response:
+def oembed(request: Request, visit: VisitDep) -> Response:
     """The story at ``?url=``; 404 for other URLs, 501 for formats other than JSON, as the specification says."""
     if (visit.text("format") or "json") != "json":
         raise HTTPException(501)

@@ -22,7 +22,7 @@ from starlette.concurrency import run_in_threadpool
 from newsportal.errors import StoreError
 from newsportal.events.summaries import shorten
 from newsportal.portal.access import address_of, or_404
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import notify, render
@@ -128,7 +128,7 @@ LISTED = 200  # stories shown on the page; the profile has a few more (`Readers.
 
 
 @router.get("/profile")
-def profile(request: Request, visit: Here) -> Response:
+def profile(request: Request, visit: VisitDep) -> Response:
     reader = reader_of(request)
     lines = profile_rows(visit.portal, reader)
     return render(request, "profile.html", reader=reader, lines=lines, feed=None)
@@ -259,7 +259,7 @@ SHOWN = 30
 
 
 @router.post("/for-you/dismiss")
-def dismiss(request: Request, visit: Here, fields: Form) -> Response:
+def dismiss(request: Request, visit: VisitDep, fields: Form) -> Response:
     """``story``: do not recommend it in this browser any more."""
     story = fields.get("story", "")
     if not STORY.fullmatch(story):
@@ -271,7 +271,7 @@ def dismiss(request: Request, visit: Here, fields: Form) -> Response:
 
 
 @router.get("/for-you")
-def for_you(request: Request, visit: Here) -> Response:
+def for_you(request: Request, visit: VisitDep) -> Response:
     reader = reader_of(request)
     if reader.wish == "portal":
         raise HTTPException(404)

@@ -17,7 +17,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from newsportal.items.report import Run
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import LANGUAGES, TAGS, by_day
 from newsportal.portal.monitor.runs import failures_of
 from newsportal.portal.preferences import CHOICES, TOPICS, allowed_choices, last_visit, remember, remember_visit, safe_next
@@ -42,7 +42,7 @@ MAX_CRAWL_TIME = timedelta(hours=12)  # a crawl without an end that began before
 
 
 @router.get("/")
-def home(request: Request, visit: Here) -> Response:
+def home(request: Request, visit: VisitDep) -> Response:
     portal, clock = visit.portal, visit.clock
     by_rank = visit.preferences.boards == "ranked"
     front = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
@@ -114,7 +114,7 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 
 
 @router.get("/settings")
-def settings(request: Request, visit: Here) -> Response:
+def settings(request: Request, visit: VisitDep) -> Response:
     """Save preferences. ``topics`` with ``topic`` (several): the reader's topics in order; ``up``, ``down``: move one of them."""
     back = safe_next(visit.params.get("next"))
     values = dict(visit.params)
@@ -172,7 +172,7 @@ SHARE: Final = {"action": "/sources/new", "method": "GET", "params": {"title": "
 
 
 @open_router.get("/manifest.webmanifest")
-def manifest(visit: Here) -> Response:
+def manifest(visit: VisitDep) -> Response:
     """Other apps can share URLs to it, if the visitor may add sources."""
     title = clean(visit.portal.site.title)
     content: dict[str, Any] = {

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import explain
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, list_response
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.reading.story_lists import Chip, Choice
@@ -51,7 +51,7 @@ class Card:
 
 
 @router.get("/photos")
-def photos(request: Request, visit: Here) -> Response:
+def photos(request: Request, visit: VisitDep) -> Response:
     portal = visit.portal
     topic, before = visit.text("topic"), visit.text("before")
     order: WallOrder = "newest" if visit.text("order") == "newest" else "ranked"
@@ -119,7 +119,7 @@ def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
 
 
 @router.get("/photos/feed.{ending}")
-def feed(visit: Here, ending: str) -> Response:
+def feed(visit: VisitDep, ending: str) -> Response:
     """The newest photo stories, with pictures in the text and as enclosures."""
     topic = visit.text("topic")
     stories = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories

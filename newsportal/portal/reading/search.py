@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from newsportal.errors import SearchError
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import FeedAddresses
 from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, search_from, search_index
@@ -35,7 +35,7 @@ class Facet:
 
 
 @router.get("/search")
-def search(request: Request, visit: Here) -> Response:
+def search(request: Request, visit: VisitDep) -> Response:
     search = search_from(visit.text)
     results, away = run_search(visit, search)
     has_more = search.page * PAGE < results.total and results.hits and search.page < MAX_PAGES
@@ -51,7 +51,7 @@ def search(request: Request, visit: Here) -> Response:
 
 
 @router.get("/search/suggest")
-def suggest(visit: Here) -> Response:
+def suggest(visit: VisitDep) -> Response:
     """Completions of ``?q=`` in the format of OpenSearch suggestions: the query and a list. Never an error."""
     typed = visit.text("q", SHOWN_QUERY_CHARS) or ""
     return JSONResponse([typed, suggested(visit, typed, SUGGESTIONS)], headers={"cache-control": SUGGESTIONS_KEPT})

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from newsportal.items import Image
 from newsportal.portal.access import or_404
-from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.reading import assistant
 from newsportal.portal.reading.for_you import recommend_some
@@ -192,7 +192,7 @@ router = APIRouter()
 
 
 @router.get("/story/{story_id}")
-def story(visit: Here, story_id: str) -> Response:
+def story(visit: VisitDep, story_id: str) -> Response:
     """Show a story. Redirects from the id of a folded story or of a version."""
     store = visit.portal.store
     found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
@@ -205,7 +205,7 @@ def story(visit: Here, story_id: str) -> Response:
 
 
 @router.get("/story/{story_id}/{article_id}")
-def version(visit: Here, story_id: str, article_id: str) -> Response:
+def version(visit: VisitDep, story_id: str, article_id: str) -> Response:
     """Show a version of a story. Redirects if it was moved to another story."""
     article = or_404(assistant.visible(visit, article_id))
     if article.story_id != story_id:
@@ -215,7 +215,7 @@ def version(visit: Here, story_id: str, article_id: str) -> Response:
 
 
 @router.get("/story/{story_id}/{article_id}/revisions")
-def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
+def revisions(request: Request, visit: VisitDep, story_id: str, article_id: str) -> Response:
     """Show the states of an article, newest first, each with its differences from the one before."""
     article = assistant.visible(visit, article_id)
     if article is None or article.story_id != story_id:

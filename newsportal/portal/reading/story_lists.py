@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Response
 
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import by_day
 from newsportal.portal.reading.feeds import FILTERS, feed_addresses
 from newsportal.portal.render import address, render, topic_address
@@ -82,12 +82,12 @@ class TopicFigures:
 
 
 @router.get("/latest")
-def latest(visit: Here) -> Response:
+def latest(visit: VisitDep) -> Response:
     return listing(visit, "/latest", None, visit.say("Latest"))
 
 
 @router.get("/topic/{name:path}")
-def topic(visit: Here, name: str) -> Response:
+def topic(visit: VisitDep, name: str) -> Response:
     if name not in visit.portal.topics():
         raise HTTPException(404)
     return listing(visit, topic_address(name), name, clean(name))

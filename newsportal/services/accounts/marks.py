@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -193,12 +193,12 @@ class SearchNotSaved(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A saved search. ``asked``: the query string of the search page (``q=…&topic=…``)."""
+    """A saved search. ``query``: the query string of the search page (``q=…&topic=…``)."""
 
     id: str
     person_id: str
     name: str
-    asked: str
+    query: str
     created: datetime
 
 
@@ -219,7 +219,7 @@ class Searches(Part):
             if connection.execute(select(func.count()).select_from(SEARCHES).where(condition)).scalar_one() >= MAX_SEARCHES:
                 raise SearchNotSaved(f"{MAX_SEARCHES} searches are saved already: remove one first.")
             search = Search(random_id(), person_id, label, query, now)
-            connection.execute(insert(SEARCHES).values(asdict(search)))
+            connection.execute(insert(SEARCHES).values(astuple(search)))
             return search
 
     def of(self, person_id: str) -> list[Search]:

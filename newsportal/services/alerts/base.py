@@ -180,7 +180,7 @@ CheckAnswer = Callable[[Answer], None]
 @dataclass(frozen=True, slots=True)
 class Service:
     """A message service. ``title``: English, translated by the catalogues. ``right``: the right required to use it. ``build_request``
-    creates the request, ``check_answer`` checks the response (raises ``Refused``, ``PutOff``); without them the message is sent through
+    creates the request, ``check_answer`` checks the response (raises ``Refused``, ``RetryLater``); without them the message is sent through
     Apprise to ``address`` (raises ``Refused``). ``signs``: uses the portal's own key (:class:`Setting`)."""
 
     name: str

@@ -27,7 +27,7 @@ from newsportal.services.alerts.base import DeliveryUnknown, Item, ReceiverGone,
 from newsportal.services.alerts.making import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.services import SERVICES, hidden, send
-from newsportal.services.publishing.base import PutOff, Refused
+from newsportal.services.publishing.base import Refused, RetryLater
 from newsportal.sources.timing import Watched, judged
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
@@ -175,7 +175,7 @@ def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tall
     outgoing = message_of(alert, [item for message in messages for item in items[message.thing]], messages[0].claim or "")
     try:
         send(alert.channel, alert.fields, outgoing, work.setting, now)
-    except PutOff as error:
+    except RetryLater as error:
         _put_off(work, alert, messages, error, tally)
         return False
     except DeliveryUnknown as error:
@@ -206,7 +206,7 @@ def _forget_receiver(work: Work, alert: Alert) -> None:
         work.accounts.alerts.save(replace(found, enabled=False, fields={}))
 
 
-def _put_off(work: Work, alert: Alert, messages: list[Message], error: PutOff, tally: Tally) -> None:
+def _put_off(work: Work, alert: Alert, messages: list[Message], error: RetryLater, tally: Tally) -> None:
     tries, now = max(message.tries for message in messages), work.now()
     if tries >= MOST_TRIES:
         tally.failed += 1

@@ -24,7 +24,7 @@ from newsportal.net.egress import Answer
 from newsportal.schedule.freshness import retry_after
 from newsportal.services.alerts.base import AlertMessage, CheckAnswer, DeliveryUnknown, Field, Fields, Request, Service, Setting
 from newsportal.services.alerts.web_push import web_push
-from newsportal.services.publishing.base import PutOff, Refused
+from newsportal.services.publishing.base import Refused, RetryLater
 from newsportal.services.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
@@ -55,7 +55,7 @@ def check_status(answer: Answer) -> None:
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
-        raise PutOff(f"the service answered {answer.status}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
+        raise RetryLater(f"the service answered {answer.status}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
     raise Refused(f"the service answered {answer.status}")
 
 
@@ -94,7 +94,7 @@ def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") 
         except (ValueError, RecursionError, AttributeError) as error:
             raise Refused("the answer is not that of a robot service") from error
         if number in busy:
-            raise PutOff(f"the service reports too many messages ({number})")
+            raise RetryLater(f"the service reports too many messages ({number})")
         if number:
             raise Refused(f"the service says: {number} {' '.join(str(reply.get(words, '')).split())[:200]}")
 
@@ -266,7 +266,7 @@ PERMANENT: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 
 
 def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting, now: datetime) -> None:
-    """Send a message. Raises ``Refused``, ``PutOff``, ``DeliveryUnknown``, ``DependencyMissing``. Blocking."""
+    """Send a message. Raises ``Refused``, ``RetryLater``, ``DeliveryUnknown``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
         raise Refused("the service no longer exists")
@@ -288,7 +288,7 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
         ) from error
     except FetchFailed as error:
         if egress.never_sent(error):
-            raise PutOff(f"it is not reachable ({error.reason})") from error
+            raise RetryLater(f"it is not reachable ({error.reason})") from error
         raise DeliveryUnknown(f"no answer came ({error.reason}): it may have arrived") from error
     if service.check_answer is not None:
         try:
@@ -317,7 +317,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
     if PERMANENT.search(output):
         raise Refused(reason)
     if NOT_SENT.search(output):
-        raise PutOff(reason)
+        raise RetryLater(reason)
     raise DeliveryUnknown(f"{reason}: it may have arrived")
 
 

@@ -34,11 +34,11 @@ class WrongLine(CorpusError):
 
     def __init__(self, file: str, line: int, reason: Message) -> None:
         super().__init__(f"{file}:{line}: {reason}; nothing was imported from the file")
-        self.line, self.why = line, reason
+        self.line, self.reason = line, reason
 
     @property
     def message(self) -> Message:
-        return Message("corpus.line", line=self.line, why=self.why)
+        return Message("corpus.line", line=self.line, why=self.reason)
 
 
 def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Path], BinaryIO] | None = None) -> Iterator[NewDocument]:
@@ -80,7 +80,7 @@ def _mistakes(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator
             try:
                 list(_jsonl(iter([line]), name))
             except WrongLine as error:
-                yield WrongLine(name, number, error.why)
+                yield WrongLine(name, number, error.reason)
     except CorpusError as error:  # not text, or a line that is too long
         yield error
 

@@ -16,11 +16,11 @@ from newsportal.store.results import StoredArticle
 FIRST_WAIT: Final = timedelta(seconds=30)
 
 
-class TargetAway(NewsportalError):
+class TargetDown(NewsportalError):
     """Raised by a target that is not reachable or writable. The caller returns its entries and retries later."""
 
 
-class TargetUnfit(NewsportalError):
+class BadTarget(NewsportalError):
     """Raised by a target that does not match ``sources.yaml``: a missing table or column. Nothing is published until it is corrected; the
     caller reports it."""
 
@@ -33,7 +33,7 @@ class Refused(NewsportalError):
     """Raised by a target or an alert channel that refuses permanently. The caller records the reason; it contains no secret."""
 
 
-class PutOff(NewsportalError):
+class RetryLater(NewsportalError):
     """Raised by a target or an alert channel that refuses for now; ``seconds``: its Retry-After, if any."""
 
     def __init__(self, reason: str, seconds: float | None = None) -> None:
@@ -50,7 +50,7 @@ class Unwanted(NewsportalError):
     """Raised by a target that has deleted the article permanently. The caller marks it as withdrawn."""
 
 
-class Overtaken(NewsportalError):
+class AlreadyPublished(NewsportalError):
     """Raised if a process with a later lease has already written to the target. The caller discards its entry."""
 
     def __init__(self) -> None:
@@ -74,18 +74,18 @@ class Step:
 
 
 class Target(Protocol):
-    """A publishing target. Blocking, used by one thread. Every call may raise ``TargetAway`` and ``TargetUnfit``. Guarantees: a repeated
+    """A publishing target. Blocking, used by one thread. Every call may raise ``TargetDown`` and ``BadTarget``. Guarantees: a repeated
     ``put`` has no further effect even if the result of the first was lost: the article is found at the target by the data written with it.
     ``put`` and ``remove`` with a ``fence`` lower than an earlier one have no effect, if the target can store it."""
 
     def check(self) -> Sequence[str]:
-        """Check the target without changing it; return remarks for the operator. Raises ``TargetUnfit``."""
+        """Check the target without changing it; return remarks for the operator. Raises ``BadTarget``."""
 
     def digest(self, article: StoredArticle) -> str:
         """Return a digest of all that would be published: it changes with the content. Raises ``Refused``."""
 
     def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
-        """Publish or replace the article. Raises ``Refused``, ``PutOff``, ``Unwanted``, ``Overtaken``."""
+        """Publish or replace the article. Raises ``Refused``, ``RetryLater``, ``Unwanted``, ``AlreadyPublished``."""
 
     def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         """Withdraw the article; no effect if it is not published. ``article``: ``None`` if it is no longer in the store."""

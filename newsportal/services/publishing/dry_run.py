@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from newsportal.items import Image
-from newsportal.services.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit, UnknownTarget
+from newsportal.services.publishing.base import BadTarget, Refused, Step, Target, TargetDown, UnknownTarget
 from newsportal.services.publishing.run import Work, load_articles, pending
 from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources
@@ -36,7 +36,7 @@ def dry_run(target: Target, name: str, now: datetime) -> DryRun:
     try:
         notes = target.check()
         return DryRun((), notes, target.steps(sample(now), OutboxEntry(name, sample(now).id, now, now)))
-    except (TargetAway, TargetUnfit) as error:
+    except (TargetDown, BadTarget) as error:
         return DryRun(str(error).splitlines())
     except Refused as error:
         return DryRun((f"an article like the sample is rejected: {error}",), notes)
@@ -63,7 +63,7 @@ class Tried:
 
 
 def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
-    """Yield what a run would write, in order. Raises ``TargetAway``, ``TargetUnfit`` and ``StoreError``, as a run does."""
+    """Yield what a run would write, in order. Raises ``TargetDown``, ``BadTarget`` and ``StoreError``, as a run does."""
     return (_tried(work, article, entry) for article, entry in islice(pending(work), limit))
 
 
@@ -84,7 +84,7 @@ def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Tri
 
 
 def try_target(store: Store, sources: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Tried]:
-    """Yield the dry run of a target, for what is waiting or for one article. Raises ``UnknownTarget``, ``TargetAway``, ``TargetUnfit``."""
+    """Yield the dry run of a target, for what is waiting or for one article. Raises ``UnknownTarget``, ``TargetDown``, ``BadTarget``."""
     settings = next((target for target in sources.publish if target.name == name), None) if sources else None
     if settings is None or sources is None or (article_id and store.article(article_id) is None):
         raise UnknownTarget(name)

@@ -18,7 +18,7 @@ from elasticsearch import ApiError, Elasticsearch
 from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
 from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
 from newsportal.search.elastic_layout import ANALYSERS
-from newsportal.services.publishing.base import Overtaken, Published, PutOff, Refused, Step, TargetAway, TargetUnfit
+from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, RetryLater, Step, TargetDown
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target, index_of
 from newsportal.store.outbox import OutboxEntry
@@ -71,7 +71,7 @@ class ElasticsearchTarget(DocumentTarget):
                 answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
                 if answer.get("has_all_requested") is False:
                     lacking = [name for name, may in answer["index"][self._index].items() if not may]
-                    raise TargetUnfit(f"{self._target.name}: this user may not write there; grant it: {', '.join(lacking)}")
+                    raise BadTarget(f"{self._target.name}: this user may not write there; grant it: {', '.join(lacking)}")
             self._ready = self._missing(client) == {}
         return ()
 
@@ -114,7 +114,7 @@ class ElasticsearchTarget(DocumentTarget):
         return [next(iter(item.values())) for item in answer["items"]]
 
     def _missing(self, client: Elasticsearch) -> dict[str, Any] | None:
-        """Return the fields missing in the index; ``None`` if there is no index. Raises ``TargetUnfit`` for fields of another type."""
+        """Return the fields missing in the index; ``None`` if there is no index. Raises ``BadTarget`` for fields of another type."""
         answer = client.options(ignore_status=404).indices.get_mapping(index=self._index)
         if answer.meta.status == 404:
             return None
@@ -124,7 +124,7 @@ class ElasticsearchTarget(DocumentTarget):
             wrong = [name for name, spec in expected.items() if name in mapping and mapping[name].get("type") != spec.get("type")]
             if wrong:
                 types = ", ".join(f"{name} is {mapping[name].get('type', 'object')}, not {expected[name].get('type')}" for name in wrong)
-                raise TargetUnfit(
+                raise BadTarget(
                     f"{self._target.name}: the index {self._index} has another mapping ({types}); name another index in publish.to"
                 )
             missing |= {name: spec for name, spec in expected.items() if name not in mapping}
@@ -158,11 +158,11 @@ class ElasticsearchTarget(DocumentTarget):
         if status < 300:
             return None
         if status == CONFLICT:
-            return Overtaken()
+            return AlreadyPublished()
         reason = answered(status, detail, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
             raise self._explained(reason, status)
-        return PutOff("the server is overloaded") if status in BUSY else Refused(f"the index rejects it: {detail}")
+        return RetryLater("the server is overloaded") if status in BUSY else Refused(f"the index rejects it: {detail}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -178,7 +178,7 @@ class ElasticsearchTarget(DocumentTarget):
         if status == 413:
             return Refused("its document is larger than the server accepts; raise http.max_content_length there")
         shut = status in (401, 403) and "read-only" not in text
-        return (TargetAway if isinstance(error, StoreUnavailable) and not shut else TargetUnfit)(text)
+        return (TargetDown if isinstance(error, StoreUnavailable) and not shut else BadTarget)(text)
 
 
 def _document(article: StoredArticle) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.events.summaries import beginning
 from newsportal.extractors.article.sanitise import sanitise
-from newsportal.services.publishing.base import Published, Target, TargetUnfit, digest_of
+from newsportal.services.publishing.base import BadTarget, Published, Target, digest_of
 from newsportal.sources.publishing import FIELDS, template_parts
 from newsportal.store.columns import storable
 from newsportal.store.outbox import OutboxEntry
@@ -165,7 +165,7 @@ class MissingDriver:
         self._missing = missing
 
     def check(self, *_: Any, **__: Any) -> NoReturn:
-        raise TargetUnfit(str(self._missing)) from self._missing
+        raise BadTarget(str(self._missing)) from self._missing
 
     digest = put = remove = steps = check
 

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import yaml
 
 from newsportal.services.publishing import fields
-from newsportal.services.publishing.base import Published, Refused, Step, TargetAway, digest_of
+from newsportal.services.publishing.base import Published, Refused, Step, TargetDown, digest_of
 from newsportal.sources.editing import replace_file
 from newsportal.sources.publishing import FIELDS, FOLDER, Target
 from newsportal.store.outbox import OutboxEntry
@@ -62,7 +62,7 @@ class FolderTarget:
     def check(self) -> Sequence[str]:
         existing = next(path for path in (self._root, *self._root.parents) if path.exists())
         if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-            raise TargetAway(f"{existing}: {REMEDIES[errno.EACCES] if existing.is_dir() else REMEDIES[errno.ENOTDIR]}")
+            raise TargetDown(f"{existing}: {REMEDIES[errno.EACCES] if existing.is_dir() else REMEDIES[errno.ENOTDIR]}")
         return ()
 
     def digest(self, article: StoredArticle) -> str:
@@ -114,7 +114,7 @@ class FolderTarget:
             if error.errno == errno.ENAMETOOLONG:
                 raise Refused(f"{name!r} is too long as a file name; shorten file") from error
             reason = REMEDIES.get(error.errno or 0, error.strerror or str(error))
-            raise TargetAway(f"{self._root / name}: {reason}; nothing was partly written") from error
+            raise TargetDown(f"{self._root / name}: {reason}; nothing was partly written") from error
 
 
 def safe(text: str) -> str:

@@ -21,7 +21,7 @@ from pymongo.collection import Collection
 from pymongo.operations import ReplaceOne
 
 from newsportal.errors import NewsportalError
-from newsportal.services.publishing.base import Overtaken, Published, Refused, Step, TargetAway, TargetUnfit
+from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, Step, TargetDown
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
@@ -83,7 +83,7 @@ class MongoTarget(DocumentTarget):
                 ):
                     allowed.update(privilege["actions"])
             if status.get("authenticatedUsers") and not allowed >= WRITES:  # without users, everybody may
-                raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
+                raise BadTarget(f"{self._place}: {UNFIT[13]}")
             first = articles.find_one({}, {"version": 1})
         foreign = first is not None and "version" not in first
         return (f"{articles.name} contains documents of other programs; they are left unchanged",) if foreign else ()
@@ -102,20 +102,20 @@ class MongoTarget(DocumentTarget):
                 except Refused as error:
                     outcomes[entry.article_id] = error
             for id in newer & documents.keys():
-                outcomes[id] = Overtaken()
+                outcomes[id] = AlreadyPublished()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
             newer = self._newer_ids(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Published)])
             for entry in (entry for _, entry in items if entry.article_id in newer):  # withdrawn since the first check
                 articles.delete_one(self._filter(entry))
-                outcomes[entry.article_id] = Overtaken()
+                outcomes[entry.article_id] = AlreadyPublished()
         return [outcomes[entry.article_id] for _, entry in items]
 
     def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         with self._errors():
             articles, withdrawn = self._articles(), self._withdrawn()
             if self._newer_ids(articles, [entry]) | self._newer_ids(withdrawn, [entry]):
-                raise Overtaken()
+                raise AlreadyPublished()
             withdrawn.replace_one({"_id": entry.article_id}, {"_id": entry.article_id, "version": Int64(entry.fence)}, upsert=True)
             articles.delete_one(self._filter(entry))
 
@@ -171,14 +171,14 @@ class MongoTarget(DocumentTarget):
                 articles.insert_many(new, ordered=False)
         except errors.BulkWriteError as error:
             failures = outcomes_of(new, error.details)
-        existing = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
+        existing = {id for id, failure in failures.items() if isinstance(failure, AlreadyPublished)}
         updates = [entry for entry in entries if entry.published or entry.article_id in existing]
         return {id: failure for id, failure in failures.items() if id not in existing} | self._replace(articles, updates, documents)
 
     def _replace(
         self, articles: Collection[Document], entries: Sequence[OutboxEntry], documents: Mapping[str, Document]
     ) -> dict[str, NewsportalError]:
-        found: dict[str, NewsportalError] = dict.fromkeys(self._newer_ids(articles, entries) if self._ferret else (), Overtaken())
+        found: dict[str, NewsportalError] = dict.fromkeys(self._newer_ids(articles, entries) if self._ferret else (), AlreadyPublished())
         writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
         if not writes:
             return found
@@ -211,7 +211,7 @@ def _checked_size(document: Document) -> Document:
 
 
 def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> dict[str, NewsportalError]:
-    """Return id → error of the documents not written by a bulk call. An existing ``_id`` is ``Overtaken``. Raises errors of the server."""
+    """Return id → error of the documents not written by a bulk call. An existing ``_id`` is ``AlreadyPublished``. Raises server errors."""
     for fault in details.get("writeConcernErrors", ()):
         raise errors.OperationFailure(fault.get("errmsg", ""), fault.get("code"))
     found: dict[str, NewsportalError] = {}
@@ -219,7 +219,7 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
         id = documents[fault["index"]]["_id"]
         code, text = fault.get("code"), str(fault.get("errmsg", ""))[:300]
         if code == DUPLICATE and set(fault.get("keyPattern") or ("_id",)) == {"_id"}:
-            found[id] = Overtaken()
+            found[id] = AlreadyPublished()
         elif code == DUPLICATE or code in REFUSED:
             found[id] = Refused(f"the collection rejects it: {text}")
         else:
@@ -230,20 +230,20 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
 def explained(error: Exception, place: str) -> NewsportalError:
     text = str(error).partition(", Timeout:")[0].partition(", full error:")[0][:300]
     if isinstance(error, errors.ConfigurationError | errors.InvalidName):
-        return TargetUnfit(f"{place}: {text}; correct publish.to, for example mongodb://localhost/newsportal")
+        return BadTarget(f"{place}: {text}; correct publish.to, for example mongodb://localhost/newsportal")
     if isinstance(error, errors.DocumentTooLarge):
         return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB accepts")
     if isinstance(error, errors.DuplicateKeyError):
-        return Overtaken()
+        return AlreadyPublished()
     if isinstance(error, errors.ConnectionFailure | errors.ExecutionTimeout):
-        return TargetAway(f"{place}: MongoDB is not reachable ({text}); start it, or correct publish.to")
+        return TargetDown(f"{place}: MongoDB is not reachable ({text}); start it, or correct publish.to")
     if not isinstance(error, errors.OperationFailure):
-        return TargetUnfit(f"{place}: {text}; correct publish.to")
+        return BadTarget(f"{place}: {text}; correct publish.to")
     code = error.code or 0
     if code in UNFIT:
-        return TargetUnfit(f"{place}: {UNFIT[code]}")
+        return BadTarget(f"{place}: {UNFIT[code]}")
     if code in AWAY:
-        return TargetAway(f"{place}: {AWAY[code]}; new articles wait")
+        return TargetDown(f"{place}: {AWAY[code]}; new articles wait")
     if NO_SPACE.search(text):
-        return TargetAway(f"{place}: it cannot be written to ({text}); check whether the server's disk is full or read-only")
-    return TargetUnfit(f"{place}: {text}")
+        return TargetDown(f"{place}: it cannot be written to ({text}); check whether the server's disk is full or read-only")
+    return BadTarget(f"{place}: {text}")

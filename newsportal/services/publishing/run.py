@@ -21,7 +21,7 @@ from typing import Final
 from uuid import uuid4
 
 from newsportal.errors import NewsportalError
-from newsportal.services.publishing.base import Overtaken, Published, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
+from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, RetryLater, Target, TargetDown, Unwanted
 from newsportal.services.publishing.fields import DocumentTarget, story_version
 from newsportal.services.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
@@ -95,9 +95,9 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
             if not entries:
                 break
             _deliver(work, entries, tally)
-    except TargetAway as error:
+    except TargetDown as error:
         tally.away = str(error)
-    except TargetUnfit as error:
+    except BadTarget as error:
         tally.unfit = str(error)
     return tally
 
@@ -152,7 +152,7 @@ def _deliver(work: Work, entries: list[OutboxEntry], tally: Tally) -> None:
             return
         try:
             _handle(work, entries[place : place + size], tally)
-        except (TargetAway, TargetUnfit) as error:
+        except (TargetDown, BadTarget) as error:
             now, remaining = work.now(), entries[place:]
             # the first is queued last: if the target fails for this article only (it takes too long), the others are not blocked
             work.store.outbox.give_back(remaining[1:], now=now - timedelta(microseconds=1), reason=str(error))
@@ -196,7 +196,7 @@ def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, OutboxEntry]]) 
     if isinstance(target, DocumentTarget) and len(puts) > 1:
         try:
             return target.put_many(puts)
-        except (TargetAway, TargetUnfit):
+        except (TargetDown, BadTarget):
             raise
         except Exception:
             logger.warning("%s: %d articles one by one", puts[0][1].target, len(puts), exc_info=True)
@@ -204,7 +204,7 @@ def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, OutboxEntry]]) 
     for article, entry in puts:
         try:
             outcomes.append(target.put(article, entry))
-        except (TargetAway, TargetUnfit):
+        except (TargetDown, BadTarget):
             raise
         except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
             outcomes.append(error)
@@ -238,19 +238,19 @@ def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally
 
 def _failure(work: Work, entry: OutboxEntry, error: Exception, tally: Tally) -> Result | None:
     """Return the result for an error about one article; ``None`` if another process has leased it. Raises other ``NewsportalError``."""
-    if isinstance(error, PutOff):
+    if isinstance(error, RetryLater):
         return _put_off(entry, error, work.now(), tally)
     if isinstance(error, Unwanted):
         tally.withdrawn += 1
         return Result("withdrawn", str(error))
-    if isinstance(error, Overtaken):
+    if isinstance(error, AlreadyPublished):
         return None
     if isinstance(error, Refused):
         return _failed(entry, str(error), tally)
     if isinstance(error, NewsportalError):
         raise error
     logger.error("%s: article %s", entry.target, entry.article_id, exc_info=error)  # a bug concerning one article must not block the others
-    return _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
+    return _put_off(entry, RetryLater(f"{type(error).__name__}: {error}"), work.now(), tally)
 
 
 def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> tuple[Action, str | None]:
@@ -265,7 +265,7 @@ def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> 
     return action, reasons.get(action)
 
 
-def _put_off(entry: OutboxEntry, error: PutOff, now: datetime, tally: Tally) -> Result:
+def _put_off(entry: OutboxEntry, error: RetryLater, now: datetime, tally: Tally) -> Result:
     if entry.tries >= MOST_TRIES:
         return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
     tally.put_off += 1

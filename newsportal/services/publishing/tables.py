@@ -22,7 +22,7 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.messages import did_you_mean
 from newsportal.services.publishing import columns
-from newsportal.services.publishing.base import Overtaken, Published, Refused, Step, TargetAway, TargetUnfit, digest_of
+from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, Step, TargetDown, digest_of
 from newsportal.services.publishing.columns import bound, key_of, row_of
 from newsportal.sources.publishing import Target
 from newsportal.store.columns import build
@@ -139,13 +139,13 @@ class TableTarget:
         if self._engine is None:
             file = make_url(self._target.to).database if self._target.to.startswith("sqlite") else None
             if file is not None and not Path(file).exists():
-                raise TargetAway(f"{file}: there is no such database; create it, or correct publish.to")
+                raise TargetDown(f"{file}: there is no such database; create it, or correct publish.to")
             with self._translated_errors():
                 self._engine = open_engine(self._target.to, create=False)
         return self._engine
 
     def _reflected(self) -> sa.Table:
-        """Return the reflected table, checked once. Raises ``TargetUnfit`` with all mistakes."""
+        """Return the reflected table, checked once. Raises ``BadTarget`` with all mistakes."""
         if self._table is not None:
             return self._table
         schema, name = _split(self._target.table or "")
@@ -157,9 +157,9 @@ class TableTarget:
                 names = sa.inspect(connection).get_table_names(schema=schema)
                 hint = did_you_mean(name, names)
                 text = ", ".join(names) or "none"
-                raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {text}" + (f" ({hint})" if hint else "")) from error
+                raise BadTarget(f"{self._place}: there is no table {name}; there is: {text}" + (f" ({hint})" if hint else "")) from error
         if mistakes := list(columns.mistakes(found, self._target)):
-            raise TargetUnfit("\n".join(f"{self._place}: table {self._target.table}: {mistake}" for mistake in mistakes))
+            raise BadTarget("\n".join(f"{self._place}: table {self._target.table}: {mistake}" for mistake in mistakes))
         self._table = found
         return found
 
@@ -184,7 +184,7 @@ class TableTarget:
                 if error.connection_invalidated:
                     raise
                 remedy = f"let an administrator create it (docs/publishing.md), or set marks: key for {self._target.name}"
-                raise TargetUnfit(f"{self._place}: the table {NAME} cannot be created there: {error.orig}; {remedy}") from error
+                raise BadTarget(f"{self._place}: the table {NAME} cannot be created there: {error.orig}; {remedy}") from error
         self._marked = True
 
     @contextmanager
@@ -195,8 +195,8 @@ class TableTarget:
             if is_refusal(error):
                 raise Refused(f"the table rejects it: {_reworded(error)}") from error
             if isinstance(error, StoreUnavailable):
-                raise TargetAway(_reworded(error)) from error
-            raise TargetUnfit(_reworded(error)) from error
+                raise TargetDown(_reworded(error)) from error
+            raise BadTarget(_reworded(error)) from error
         except sa.exc.StatementError as error:
             raise Refused(f"the table rejects it: {error.orig or error}") from error
 
@@ -209,10 +209,10 @@ class TableTarget:
         return None if found is None else build(Mark, found)
 
     def _current(self, connection: sa.Connection, entry: OutboxEntry) -> Mark | None:
-        """Return the mark. Raises ``Overtaken`` before anything is changed."""
+        """Return the mark. Raises ``AlreadyPublished`` before anything is changed."""
         mark = self._mark(connection, entry)
         if mark is not None and mark.fence > entry.fence:
-            raise Overtaken()
+            raise AlreadyPublished()
         return mark
 
     def _save_mark(self, connection: sa.Connection, entry: OutboxEntry, mark: Mark, *, new: bool) -> None:

@@ -18,7 +18,7 @@ from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.schedule.freshness import retry_after
 from newsportal.services.publishing import fields
-from newsportal.services.publishing.base import Published, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
+from newsportal.services.publishing.base import BadTarget, Published, Refused, RetryLater, Step, TargetDown, Unwanted, digest_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
 from newsportal.store.columns import storable
@@ -60,7 +60,7 @@ class WebhookTarget:
         except EgressDenied as error:
             raise self._denied(error) from error
         except OSError as error:
-            raise TargetAway(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); correct publish.to") from error
+            raise TargetDown(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); correct publish.to") from error
         plain = self._target.to.startswith("http:")
         return ("messages are sent over http://, unencrypted; use https:// to protect them",) if plain else ()
 
@@ -109,8 +109,8 @@ class WebhookTarget:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
-                raise TargetAway(f"{self._target.name}: no response: {_masked_error(error)}; start it, or correct publish.to") from error
-            raise PutOff(f"its response cannot be read: {_masked_error(error)}") from error
+                raise TargetDown(f"{self._target.name}: no response: {_masked_error(error)}; start it, or correct publish.to") from error
+            raise RetryLater(f"its response cannot be read: {_masked_error(error)}") from error
         answered = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
             try:
@@ -123,16 +123,16 @@ class WebhookTarget:
         if answer.status == 410:
             raise Unwanted(f"{answered}: it has deleted the article permanently")
         if answer.status in LATER or answer.status >= 500:
-            raise PutOff(answered, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
+            raise RetryLater(answered, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
         if answer.status in UNFIT_STATUSES:
             answered += f": {_excerpt(answer.body)}" if answer.body else ""
-            raise TargetUnfit(f"{self._target.name}: {answered}; {UNFIT_STATUSES[answer.status]}; every article waits")
+            raise BadTarget(f"{self._target.name}: {answered}; {UNFIT_STATUSES[answer.status]}; every article waits")
         if 300 <= answer.status < 400:
             raise Refused(f"{answered}: redirects are not followed; set publish.to to the final URL")
         raise Refused(f"{answered}: {_excerpt(answer.body)}" if answer.body else answered)
 
-    def _denied(self, error: EgressDenied) -> TargetAway:
-        return TargetAway(f"{self._target.name}: {_masked_error(error)}; if the host is yours, add it to politeness.allow_private")
+    def _denied(self, error: EgressDenied) -> TargetDown:
+        return TargetDown(f"{self._target.name}: {_masked_error(error)}; if the host is yours, add it to politeness.allow_private")
 
 
 def _masked_error(error: EgressDenied | FetchFailed) -> str:

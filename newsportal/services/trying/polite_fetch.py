@@ -103,9 +103,8 @@ class Visitor:
 
 
 def visitor(sources: Sources, *, most: int = MAX_REQUESTS, report: Callable[[str], None] = lambda url: None) -> Visitor:
-    polite, agent = sources.politeness, product_token(sources.user_agent)
-    delay = min(polite.delay, MAX_WAIT)
-    return Visitor(fetcher(sources, follow=False), agent, obey=polite.obey_robots, delay=delay, most=most, report=report)
+    get, polite, agent = fetcher(sources, follow=False), sources.politeness, product_token(sources.user_agent)
+    return Visitor(get, agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, report=report)
 
 
 def _origin(url: str) -> str:

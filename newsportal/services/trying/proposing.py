@@ -21,7 +21,7 @@ from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.services.trying.polite_fetch import Visitor, visitor
 from newsportal.services.trying.trial import ArticleTrial, Trial, article
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, edit
-from newsportal.sources.changing import several
+from newsportal.sources.changing import combine
 from newsportal.sources.editing import Written, append_entry
 from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
@@ -189,7 +189,7 @@ def proposed(
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Written:
     """Append entries to their lists in ``path``; return the result of :func:`newsportal.sources.edit`, whose errors it raises."""
-    return edit(path, several([append_entry(kind, values) for kind, values in added]), expected)
+    return edit(path, combine([append_entry(kind, values) for kind, values in added]), expected)
 
 
 def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:

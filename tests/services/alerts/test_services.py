@@ -15,7 +15,7 @@ from newsportal.net.egress import Answer
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import BadField, Item, Setting, message_of
 from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, hidden, mail_address
-from newsportal.services.publishing.base import PutOff, Refused
+from newsportal.services.publishing.base import Refused, RetryLater
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
 BOT = "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -113,13 +113,13 @@ def test_long_message_ends_with_remaining_count() -> None:
     [
         ("wecom", 200, {"errcode": 0, "errmsg": "ok"}, None),
         ("wecom", 200, {"errcode": 93000, "errmsg": "invalid webhook url"}, Refused),
-        ("wecom", 200, {"errcode": 45009, "errmsg": "api freq out of limit"}, PutOff),
+        ("wecom", 200, {"errcode": 45009, "errmsg": "api freq out of limit"}, RetryLater),
         ("feishu", 200, {"code": 19021, "msg": "sign match fail"}, Refused),
         ("feishu", 200, {"StatusCode": 0, "StatusMessage": "success"}, None),
         ("dingtalk", 200, {"errcode": 310000, "errmsg": "keywords not in content"}, Refused),
-        ("telegram", 429, {"ok": False}, PutOff),
+        ("telegram", 429, {"ok": False}, RetryLater),
         ("telegram", 401, {"ok": False}, Refused),
-        ("ntfy", 507, {}, PutOff),
+        ("ntfy", 507, {}, RetryLater),
         ("webhook", 301, {}, Refused),
         ("wecom", 200, "<html>", Refused),
     ],

@@ -21,7 +21,7 @@ from pymongo.errors import ConfigurationError, DocumentTooLarge, OperationFailur
 from servers import Servers, own_server
 
 from newsportal.items import Image
-from newsportal.services.publishing.base import Overtaken, Refused, TargetAway, TargetUnfit
+from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Refused, TargetDown
 from newsportal.services.publishing.dry_run import dry_run, sample
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
 from newsportal.services.publishing.mongodb import explained, outcomes_of
@@ -158,9 +158,9 @@ def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: D
         old = store.articles([id])[0]
         add("a", title="新的标题")
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).done == 1
-        with pytest.raises(Overtaken):
+        with pytest.raises(AlreadyPublished):
             work.target.put(old, entry)
-        with pytest.raises(Overtaken):
+        with pytest.raises(AlreadyPublished):
             work.target.remove(old, entry)
     assert docs.found()[id]["title"] == "新的标题"
 
@@ -179,7 +179,7 @@ def test_late_put_does_not_restore_a_withdrawn_document(
         (entry,) = store.outbox.take("docs", "slow", now=start, seconds=LEASE, limit=1)
         store.outbox.ask("docs", [id], "gone", now=NOW)
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
-        with pytest.raises(Overtaken):
+        with pytest.raises(AlreadyPublished):
             work.target.put(store.articles([id])[0], entry)
     assert docs.found() == {}
 
@@ -266,7 +266,7 @@ def test_refused_article_does_not_block_others(store: Store, add: Add, docs: Doc
         else:
             work.target.put(articles[ids[2]], replace(entries[2], fence=9))
             outcomes = work.target.put_many([(articles[entry.article_id], entry) for entry in entries])
-            assert [isinstance(outcome, Overtaken) for outcome in outcomes] == [False, False, True, False, False]
+            assert [isinstance(outcome, AlreadyPublished) for outcome in outcomes] == [False, False, True, False, False]
     assert len(docs.found()) == (4 if isinstance(docs, Mongo) else 5)
 
 
@@ -364,14 +364,14 @@ def responding(status: int, body: bytes) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("status", "body", "kind", "text"),
     [
-        (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "wrong user or password"),
-        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "not permitted"),
-        (503, b'{"error": "starting"}', TargetAway, "overloaded or starting"),
-        (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetAway, "disk is nearly full"),
+        (401, b'{"error": {"type": "security_exception", "reason": "x"}}', BadTarget, "wrong user or password"),
+        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', BadTarget, "not permitted"),
+        (503, b'{"error": "starting"}', TargetDown, "overloaded or starting"),
+        (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetDown, "disk is nearly full"),
         (
             200,
             b'{"has_all_requested": false, "index": {"news": {"index": true, "delete": false}}}',
-            TargetUnfit,
+            BadTarget,
             "this user may not write there; give it: delete",
         ),
     ],
@@ -400,13 +400,13 @@ def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "kind", "text"),
     [
-        (OperationFailure("auth failed", 18), TargetUnfit, "user or password is wrong"),
-        (OperationFailure("not authorized", 13), TargetUnfit, "readWrite"),
-        (OperationFailure("stepped down", 10107), TargetAway, "replicaSet"),
-        (OperationFailure("write: No space left on device"), TargetAway, "disk is full"),
-        (OperationFailure("nobody knows", 4711), TargetUnfit, "nobody knows"),
+        (OperationFailure("auth failed", 18), BadTarget, "user or password is wrong"),
+        (OperationFailure("not authorized", 13), BadTarget, "readWrite"),
+        (OperationFailure("stepped down", 10107), TargetDown, "replicaSet"),
+        (OperationFailure("write: No space left on device"), TargetDown, "disk is full"),
+        (OperationFailure("nobody knows", 4711), BadTarget, "nobody knows"),
         (DocumentTooLarge("x"), Refused, "larger"),
-        (ConfigurationError("no such option"), TargetUnfit, "correct publish.to"),
+        (ConfigurationError("no such option"), BadTarget, "correct publish.to"),
     ],
 )
 def test_mongodb_errors_are_reported_with_their_fix(error: Exception, kind: type[Exception], text: str) -> None:
@@ -422,7 +422,7 @@ def test_bulk_errors_are_reported_per_document() -> None:
         {"index": 2, "code": 121, "errmsg": "Document failed validation"},
     ]
     found = outcomes_of(documents, {"writeErrors": faults})
-    assert {id: type(outcome) for id, outcome in found.items()} == {"a": Overtaken, "b": Refused, "c": Refused}
+    assert {id: type(outcome) for id, outcome in found.items()} == {"a": AlreadyPublished, "b": Refused, "c": Refused}
     with pytest.raises(OperationFailure):
         outcomes_of(documents, {"writeErrors": [{"index": 0, "code": 13, "errmsg": "not authorized"}]})
 

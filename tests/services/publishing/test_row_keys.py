@@ -17,7 +17,7 @@ from factories import NOW
 from servers import Servers
 from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, text
 
-from newsportal.services.publishing.base import Overtaken
+from newsportal.services.publishing.base import AlreadyPublished
 from newsportal.services.publishing.columns import key_of
 from newsportal.services.publishing.run import LEASE, publish
 from newsportal.store.store import Store
@@ -94,7 +94,7 @@ def test_overtaken_publisher_removes_nothing(store: Store, add: Add, cms: Cms, t
         store.outbox.ask("cms", [id], "there", now=NOW)
         add("a", title="新的标题")
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).revised == 1
-        with pytest.raises(Overtaken):
+        with pytest.raises(AlreadyPublished):
             work.target.remove(store.articles([id])[0], entry)
     assert [row["title"] for row in cms.rows()] == ["新的标题"]
 
@@ -113,6 +113,6 @@ def test_overtaken_publisher_restores_nothing(store: Store, add: Add, cms: Cms, 
         (entry,) = store.outbox.take("cms", "slow", now=start, seconds=LEASE, limit=1)
         store.outbox.ask("cms", [id], "gone", now=NOW)
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
-        with pytest.raises(Overtaken):
+        with pytest.raises(AlreadyPublished):
             work.target.put(store.articles([id])[0], entry)
     assert [row["status"] for row in cms.rows()] == (["trash"] if before and "trash" in unpublish else [])

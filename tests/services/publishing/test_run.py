@@ -11,7 +11,7 @@ import pytest
 from cms import Cms, run, work_on
 from factories import NOW, article, invented
 
-from newsportal.services.publishing.base import Published, TargetAway
+from newsportal.services.publishing.base import Published, TargetDown
 from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
 from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
@@ -269,7 +269,7 @@ def test_target_unavailable_for_one_article_takes_the_others(
 
         def slow(article: StoredArticle, entry: OutboxEntry) -> Published:
             if article.id == broken:
-                raise TargetAway("no answer")
+                raise TargetDown("no answer")
             return put(article, entry)
 
         monkeypatch.setattr(work.target, "put", slow)

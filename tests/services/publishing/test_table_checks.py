@@ -13,7 +13,7 @@ from cms import Cms, sources_with, work_on
 from factories import HOUR, NOW, empty_store
 
 from newsportal.services.publishing import fields
-from newsportal.services.publishing.base import TargetAway, TargetUnfit
+from newsportal.services.publishing.base import BadTarget, TargetDown
 from newsportal.services.publishing.columns import cell
 from newsportal.sources.publishing import FIELDS, BadTemplate, Column, template_parts
 from newsportal.store.results import StoredArticle
@@ -30,7 +30,7 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
     try:
         with work_on(store, folder, cms.target().replace(old, new)) as work:
             work.target.check()
-    except TargetUnfit as error:
+    except BadTarget as error:
         return str(error)
     finally:
         store.close()
@@ -78,7 +78,7 @@ def test_matching_table_gives_notes_only(cms: Cms, tmp_path: Path) -> None:
     cms.run("CREATE UNIQUE INDEX one ON posts (slug)")
     with work_on(store, tmp_path, cms.target()) as work:
         assert work.target.check() == ()
-    with work_on(store, tmp_path, cms.target().replace("cms.db", "no.db")) as work, pytest.raises(TargetAway, match="no such database"):
+    with work_on(store, tmp_path, cms.target().replace("cms.db", "no.db")) as work, pytest.raises(TargetDown, match="no such database"):
         work.target.check()
     store.close()
 
