@@ -108,7 +108,7 @@ def test_scalar_part_is_refused_by_its_model():
     np.lib.format.write_array(raw, np.array(5, dtype=np.uint32))
     with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("codes.npy", raw.getvalue())
-    with pytest.raises(ModelError, match="do not fit"):
+    with pytest.raises(ModelError, match="are inconsistent"):
         restore(out.getvalue())
 
 

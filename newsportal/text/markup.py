@@ -124,7 +124,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
-    """Check quickly: ``<`` before a letter opens, ``</`` closes (a wrong one hides a level; libxml2's limit bounds that). ``tags``: all ``<``."""
+    """Check: ``<`` before a letter opens, ``</`` closes (a wrong one hides a level; libxml2's limit bounds that). ``tags``: all ``<``."""
     after = codes[np.minimum(tags + 1, len(codes) - 1)]
     letter = after | CAPITAL
     opened = (letter >= ord("a")) & (letter <= ord("z"))

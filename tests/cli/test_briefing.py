@@ -52,4 +52,4 @@ def test_briefing_in_three_formats(file: Path) -> None:
 def test_empty_day_and_invalid_date(file: Path) -> None:
     assert "nothing new" in run(file, "--date", "2026-05-19")
     assert "is not a date" in run(file, "--date", "gestern")
-    assert "edge" in run(file, "--date", "9999-12-31")
+    assert "out of range" in run(file, "--date", "9999-12-31")

@@ -54,7 +54,7 @@ def test_findings_are_json_lines(file: Path) -> None:
     found = findings_of(run_doctor(file, "--json"))
     assert found["store"]["says"] == "0 articles, 0 stories"
     assert found["sources.yaml"]["ok"] is True
-    assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1hosts were resolved", "remedy": found["network"]["remedy"]}
+    assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1 hosts were resolved", "remedy": found["network"]["remedy"]}
     assert "network" not in findings_of(run_doctor(file, "--json", "--no-network"))
 
 

@@ -47,7 +47,7 @@ def test_decompression_bomb_is_an_error_and_next_page_follows(tmp_path: Path, mo
     (tmp_path / "good.html").write_bytes(b"good")
     found = {page.id: (page.error or "", page.body) for page in saved_pages(tmp_path)}
     assert "larger than 10000 bytes" in found["bomb"][0]
-    assert "ends too early" in found["broken"][0]
+    assert "truncated" in found["broken"][0]
     assert "broken gzip" in found["garbage"][0]
     assert found["good"] == ("", b"good")
 

@@ -60,5 +60,5 @@ def test_nothing_rises_or_too_few_stories(file: Path) -> None:
 
 def test_invalid_usage_is_reported(file: Path) -> None:
     assert "is not a date" in run(file, "--at", "gestern")
-    assert "edge" in run(file, "--at", "0001-01-02")
+    assert "out of range" in run(file, "--at", "0001-01-02")
     assert "has no topic" in run(file, "--topic", "无")

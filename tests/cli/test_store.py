@@ -75,7 +75,7 @@ def test_check_finds_faults(folder: Path) -> None:
         raw.commit()
     found = run("check")
     assert found.exit_code == 1
-    assert "it counts 7 versions and has 1" in found.stdout
+    assert "its count is 7 versions, but it has 1" in found.stdout
     result = json.loads(run("check", "--json").stdout)
     assert (result["sound"], len(result["faults"])) == (False, 1)
 

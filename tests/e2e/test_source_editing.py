@@ -38,7 +38,7 @@ def test_source_is_added_by_url_and_undone(visit: Any, violations: Any, site: An
     added = load(site.file).feeds[2]
     assert (added.name, added.url, added.topics) == ("堃州早报", feed, ("港口",))
     page.get_by_role("button", name="撤销").click()
-    page.get_by_text("已恢复原状").wait_for()
+    page.get_by_text("已撤销更改").wait_for()
     assert len(load(site.file).feeds) == 2
     assert "# 不要动" in Path(site.file).read_text("utf-8")
 
@@ -62,7 +62,7 @@ def test_invalid_field_is_shown_fixed_and_change_undone(visit: Any, violations: 
     page.get_by_text("已保存“老报”").wait_for()
     assert load(site.file).feeds[0].interval == 45
     page.get_by_role("button", name="撤销").click()
-    page.get_by_text("已恢复原状").wait_for()
+    page.get_by_text("已撤销更改").wait_for()
     assert load(site.file).feeds[0].interval is None
     visitor.faults[:] = [fault for fault in visitor.faults if "422" not in fault]  # browsers log the refused form
 
@@ -89,7 +89,7 @@ def test_selected_sources_are_disabled_and_restored(visit: Any, site: Any, optio
     assert [feed.enabled for feed in load(site.file).feeds] == [False, False]
     assert page.url.endswith("/sources?sort=name")
     page.get_by_role("button", name="撤销").click()
-    page.get_by_text("已恢复原状").wait_for()
+    page.get_by_text("已撤销更改").wait_for()
     assert [feed.enabled for feed in load(site.file).feeds] == [True, True]
 
 
@@ -103,7 +103,7 @@ def test_category_with_own_words(visit: Any, site: Any, options: dict[str, Any])
     page.get_by_text("分类“航运”已保存").wait_for()
     assert load(site.file).categories[0].words == ("集装箱", "渡轮")
     page.get_by_role("button", name="撤销").click()
-    page.get_by_text("已恢复原状").wait_for()
+    page.get_by_text("已撤销更改").wait_for()
     assert load(site.file).categories == ()
 
 

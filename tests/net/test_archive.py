@@ -151,7 +151,7 @@ def test_truncated_file_is_read_up_to_the_cut(tmp_path: Path, make: Callable[[Pa
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no answer"),
+        (b"", "no HTTP response"),
         (b"<html>not an archive</html>", "not a readable WARC file at byte 0"),
         (gzip.compress(b"hello", mtime=0), "not a readable WARC file"),
         (b"PK\x03\x04" + bytes(100), "not a readable WARC file"),
@@ -212,7 +212,7 @@ def test_unusual_record_does_not_affect_others(tmp_path: Path, odd: bytes, statu
         assert index.warnings == ()
 
 
-@pytest.mark.parametrize(("length", "words"), [("", "record 1 does not say how long"), ("-5", "at byte 1"), ("soon", "at byte 1")])
+@pytest.mark.parametrize(("length", "words"), [("", "record 1 has no length"), ("-5", "at byte 1"), ("soon", "at byte 1")])
 def test_record_without_valid_length_is_reported(tmp_path: Path, length: str, words: str) -> None:
     path = tmp_path / "a.warc"
     path.write_bytes(_raw("http://a.example/", b"HTTP/1.1 200 OK\r\n\r\nx", length=length) + _raw("http://b.example/", b""))

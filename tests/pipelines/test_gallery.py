@@ -116,7 +116,7 @@ def test_story_stops_waiting_after_max_vain_visits(tracker: LinkTracker) -> None
         assert waiting(tracker) == [URL]
     process(tracker, item)
     assert waiting(tracker) == []
-    assert "1 no longer tried" in str(row(tracker).notes[-1])
+    assert "1 no longer retried" in str(row(tracker).notes[-1])
 
 
 def test_forbidden_page_does_not_wait(tracker: LinkTracker) -> None:

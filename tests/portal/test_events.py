@@ -92,7 +92,7 @@ def test_front_page_has_pinned_then_weightiest_events(editor: httpx.Client, own_
     editor.post("/event/kelp", data={"do": "pin"})
     part = editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
     assert re.findall(r'href="/event/(\w+)"', part) == ["kelp", "bridge"]
-    assert 'title="Weight' in editor.get("/?lang=en").text
+    assert 'title="Heat' in editor.get("/?lang=en").text
     assert kelp not in part
 
 

@@ -114,7 +114,7 @@ def test_change_keeps_comments_and_is_undone(connect: Any, path: Path) -> None:
     undone = client.post(
         undo_of(page.text), content="", headers={"content-type": "application/x-www-form-urlencoded"}, follow_redirects=True
     )
-    assert "已恢复原状" in undone.text
+    assert "已撤销更改" in undone.text
     assert path.read_text("utf-8") == TEXT
     client.post(undo_of(undone.text), data={"x": ""})
     assert path.read_text("utf-8") == text, "an undo can be undone"

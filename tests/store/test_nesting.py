@@ -27,5 +27,5 @@ def test_is_shallow() -> None:
 def test_row_of_a_backup_is_limited_in_depth() -> None:
     row = {"id": "r", "started": 1, "report": deep(DEEPEST)}
     assert from_plain(BY_NAME["runs"], row) == row
-    with pytest.raises(ValueError, match=r"no row of runs: in report, .* deep"):
+    with pytest.raises(ValueError, match=r"invalid row of runs: in report, .* deep"):
         from_plain(BY_NAME["runs"], {**row, "report": deep(DEEPEST + 1)})

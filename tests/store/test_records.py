@@ -210,7 +210,7 @@ def test_digests_differ_by_content_and_not_by_order() -> None:
     ],
 )
 def test_invalid_row_is_refused(row: Any) -> None:
-    with pytest.raises(ValueError, match="no row of runs"):
+    with pytest.raises(ValueError, match="invalid row of runs"):
         from_plain(BY_NAME["runs"], row)
 
 

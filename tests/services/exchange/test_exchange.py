@@ -253,7 +253,7 @@ def test_foreign_parquet_is_read_or_refused(tmp_path: Path) -> None:
 
     article_ = {"url": ["https://a.example/1"], "title": ["t"], "text": ["t"]}
     for name, values, error in (
-        ("images", pyarrow.array([["https://a.example/1.jpg"]]), "images: an item"),
+        ("images", pyarrow.array([["https://a.example/1.jpg"]]), "images: invalid item"),
         ("images", pyarrow.array(["https://a.example/1.jpg"]), "images is no list"),
         ("published", pyarrow.array([10**17], pyarrow.timestamp("ms")), "not a readable Parquet file"),
     ):

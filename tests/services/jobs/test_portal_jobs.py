@@ -142,7 +142,7 @@ def test_progress_ignores_other_output(jobs: Jobs) -> None:
 
 def test_one_job_runs_at_a_time(jobs: Jobs) -> None:
     first = jobs.start("train", "模型", [WAITS])
-    with pytest.raises(Busy, match="train of 模型 is under way") as busy:
+    with pytest.raises(Busy, match="train of 模型 is in progress") as busy:
         jobs.start("train", "模型", [WAITS])
     assert busy.value.running == find_job(jobs, first)
     assert jobs.cancel(first.id)

@@ -366,13 +366,13 @@ def responding(status: int, body: bytes) -> Iterator[str]:
     [
         (401, b'{"error": {"type": "security_exception", "reason": "x"}}', BadTarget, "wrong user or password"),
         (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', BadTarget, "not permitted"),
-        (503, b'{"error": "starting"}', TargetDown, "overloaded or starting"),
+        (503, b'{"error": "starting"}', TargetDown, "overloaded, or is starting"),
         (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetDown, "disk is nearly full"),
         (
             200,
             b'{"has_all_requested": false, "index": {"news": {"index": true, "delete": false}}}',
             BadTarget,
-            "this user may not write there; give it: delete",
+            "this user may not write there; grant it: delete",
         ),
     ],
 )
@@ -454,9 +454,9 @@ def test_document_has_plain_values() -> None:
         ("- {name: a, to: 'elasticsearch+http://h/a'}", "not a supported target"),
         (
             "- {name: a, to: 'elasticsearch://h/a', collection: x}",
-            "collection is for a collection of MongoDB, and this is an index of Elas",
+            "collection is for a collection of MongoDB, but this is an index of Elas",
         ),
-        ("- {name: a, to: 'mongodb://u:geheim@h/a', table: x}", "table is for a database, and this is a collection of MongoDB"),
+        ("- {name: a, to: 'mongodb://u:geheim@h/a', table: x}", "table is for a database, but this is a collection of MongoDB"),
         ("- {name: a, to: 'mongodb://h/a', unpublish: {a: 1}}", "columns are for a database"),
     ],
 )

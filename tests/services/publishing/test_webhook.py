@@ -194,7 +194,7 @@ def test_unavailable_receiver_is_waited_for(store: Store, add: Add, receiver: Re
         unused.bind(("127.0.0.1", 0))
         tally = run(store, sources(tmp_path, unused.getsockname()[1]))
     assert tally.away is not None
-    assert "no answer" in tally.away
+    assert "no response" in tally.away
     assert run(store, sources(tmp_path, receiver.port)).published == 1
 
 
