@@ -23,6 +23,11 @@ PRIVATE: Final = frozenset(
     " sifted hand handed who whose twin twins beside anew nobody".split()
 )
 
+LOCAL: Final = PRIVATE & frozenset(
+    "told tells said asked asking kept shown rests rested looking ledger who whose twin twins anew nobody".split()
+)
+"""Words that local variables and arguments avoid, too; the others may be right there."""
+
 INTERFACE: Final = {
     "SourceReport.known": "a column of the run report",
     "Visit.asked_wait": "stored with the visit",
@@ -39,8 +44,8 @@ INTERFACE: Final = {
 """Fields named like a column or key that users see: they stay."""
 
 
-def is_private(name: str) -> bool:
-    return not PRIVATE.isdisjoint(re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().split("_"))
+def is_private(name: str, words: frozenset[str] = PRIVATE) -> bool:
+    return not words.isdisjoint(re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().split("_"))
 
 
 def definitions(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, int]]:
@@ -59,6 +64,17 @@ def definitions(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, int]]:
             yield from definitions(node, scope)
 
 
+def local_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the arguments and local variables of all functions, with their lines."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for node in ast.walk(function):
+                if isinstance(node, ast.arg):
+                    yield node.arg, node.lineno
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id, node.lineno
+
+
 @cache
 def definitions_of(file: Path) -> tuple[tuple[str, int], ...]:
     return tuple(definitions(ast.parse(file.read_text("utf-8"))))
@@ -73,6 +89,7 @@ def test_names_are_words_of_the_field() -> None:
     for path, file in FILES.items():
         modules = [(part, 1) for part in path.with_suffix("").parts if is_private(part)]
         names = modules + private(definitions_of(file))
+        names += sorted({(name, line) for name, line in local_names(ast.parse(file.read_text("utf-8"))) if is_private(name, LOCAL)})
         found += [f"{path}:{line}: {name}" for name, line in names]
     assert not found, "private words in names:\n" + "\n".join(found)
 
@@ -90,6 +107,7 @@ async def _known():
     told = 1
 """
     assert [name for name, _ in private(definitions(ast.parse(code)))] == ["TwinTold", "TwinTold.asked", "who", "TwinTold.kept", "_known"]
+    assert [name for name, _ in local_names(ast.parse(code)) if is_private(name, LOCAL)] == ["told"]
 
 
 def test_exceptions_are_still_needed() -> None:

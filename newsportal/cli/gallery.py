@@ -96,7 +96,7 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
             else:
                 failed[urls[0]] = error.reason
         else:
-            if is_end(found, pages, asked=urls[0]) or (guessed is not None and not is_same_story_page(found, pages)):
+            if is_end(found, pages, requested=urls[0]) or (guessed is not None and not is_same_story_page(found, pages)):
                 ended.add(urls[0])
             else:
                 pages.append(found)

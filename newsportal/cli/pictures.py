@@ -120,10 +120,10 @@ def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any
     sizes = [file.size for file in cache.files()] if cache is not None else []
     frequent = []
     for entry in store.pictures.most_frequent(limit=limit):
-        picture, is_kept = entry.picture, entry.picture.frequent == KEPT
+        picture, allowed = entry.picture, entry.picture.frequent == KEPT
         row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "print")
-        row |= {"left_out": picture.refused or (None if is_kept else picture.frequent), "since": None if is_kept else picture.since}
-        frequent.append(row | {"kept": is_kept})
+        row |= {"left_out": picture.refused or (None if allowed else picture.frequent), "since": None if allowed else picture.since}
+        frequent.append(row | {"kept": allowed})
     return {
         **pick(totals, "pictures", "stories"), "looked_at": totals.looked, "refused": totals.refused, "left_out": totals.frequent,
         "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": frequent,

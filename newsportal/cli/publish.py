@@ -170,7 +170,7 @@ def article_named(store: Store, name: str) -> str:
 
 def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, sentence: str | None = None) -> None:
     """Publish what waits, and print the results after ``sentence``. Raises ``NewsportalError`` for targets that accept nothing."""
-    tallies = [run(store, settings, target, limit, shown=not as_json) for settings, target in targets]
+    tallies = [run(store, settings, target, limit, quiet=as_json) for settings, target in targets]
     if as_json:
         print_json(*map(asdict, tallies))
     else:
@@ -186,8 +186,8 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
         raise NewsportalError("\n".join([*problems, "new articles wait; nothing is lost"]))
 
 
-def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
-    with progress(TimeElapsedColumn(), quiet=not shown) as bar:
+def run(store: Store, settings: Settings, target: Target, limit: int | None, *, quiet: bool) -> Tally:
+    with progress(TimeElapsedColumn(), quiet=quiet) as bar:
         task = bar.add_task(f"{settings.name}: looking for new articles", total=None)
 
         def report(tally: Tally) -> None:

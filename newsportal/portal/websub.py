@@ -58,7 +58,7 @@ class Subscriber(PeriodicThread):
                 continue
             if removed and not sub.leaving:
                 sub = replace(sub, leaving=True, asked=None, tries=0)
-            if ask_now(now, asked=sub.asked, tries=sub.tries, until=sub.until, denied=sub.denied is not None):
+            if ask_now(now, last_request=sub.asked, tries=sub.tries, until=sub.until, denied=sub.denied is not None):
                 due.append(sub)
         if due:
             asyncio.run(self._call_hubs(due[:MAX_PER_POLL], now))

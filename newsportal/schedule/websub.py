@@ -41,15 +41,15 @@ def form(mode: str, callback: str, topic: str, secret: str) -> bytes:
     return urlencode(fields).encode("ascii")
 
 
-def ask_now(now: datetime, *, asked: datetime | None, tries: int, until: datetime | None, denied: bool) -> bool:
+def ask_now(now: datetime, *, last_request: datetime | None, tries: int, until: datetime | None, denied: bool) -> bool:
     """Return whether to send a request to the hub: none was sent yet, its lease expires, or it did not confirm."""
-    if asked is None:
+    if last_request is None:
         return True
     if denied:
-        return now - asked >= DENIED
+        return now - last_request >= DENIED
     if tries:
-        return now - asked >= min(RETRIED * 2.0 ** min(tries - 1, 10), RETRIED_AT_LEAST)
-    return until is None or until - now <= min(RENEWED, (until - asked) / 4)
+        return now - last_request >= min(RETRIED * 2.0 ** min(tries - 1, 10), RETRIED_AT_LEAST)
+    return until is None or until - now <= min(RENEWED, (until - last_request) / 4)
 
 
 def signed(secret: str, body: bytes, header: str) -> bool:

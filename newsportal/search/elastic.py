@@ -186,7 +186,7 @@ def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
     aggs = ask(body)["aggregations"]
     found = [(bucket["doc_count"], bucket["key"].partition(OFFER_BREAK), field) for field in fields for bucket in aggs[field]["buckets"]]
     found.sort(key=lambda offer: (fields.index(offer[2]), -offer[0], offer[1][2]))
-    return [(plain, shown) for _, (plain, _, shown), _ in found][:limit]
+    return [(plain, display) for _, (plain, _, display), _ in found][:limit]
 
 
 SEARCH_SECONDS = 10.0  # how long a reader waits for an unresponsive server

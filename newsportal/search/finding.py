@@ -160,4 +160,4 @@ def offered(connection: Connection, generation: int, prefix: str, limit: int) ->
         f"SELECT plain, shown FROM offers_{generation} WHERE plain >= ? AND plain < ? AND docs > 0 "  # noqa: S608
         "GROUP BY plain, shown ORDER BY max(topic) DESC, max(docs) DESC, shown LIMIT ?"
     )
-    return [(plain, shown) for plain, shown in connection.exec_driver_sql(sql, (prefix, prefix + LAST_CHARACTER, max(0, limit)))]
+    return [(plain, display) for plain, display in connection.exec_driver_sql(sql, (prefix, prefix + LAST_CHARACTER, max(0, limit)))]

@@ -69,5 +69,5 @@ Lookup = Callable[[str, int], Sequence[tuple[str, str]]]
 
 
 def suggest(typed: str, limit: int, lookup: Lookup) -> tuple[str, ...]:
-    found = (head + shown for head, prefix in completions(typed) for folded, shown in lookup(prefix, limit + 1) if folded != prefix)
+    found = (head + display for head, prefix in completions(typed) for folded, display in lookup(prefix, limit + 1) if folded != prefix)
     return tuple(islice(dict.fromkeys(found), max(0, limit)))

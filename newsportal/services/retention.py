@@ -40,7 +40,7 @@ def prune(
     if dry_run:
         deleted["views"] = store.readers.count_outdated(now - views)
     else:
-        deleted["views"] = store.readers.prune_views(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
+        deleted["views"] = store.readers.prune_views(alpha=alpha, now=now, keep=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
     deleted.update(pruned.gone)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (

@@ -284,7 +284,7 @@ def _classify(page: Page) -> ForumPage:
 
 
 def _read(page: Page, alone: bool, requested: str | None) -> ThreadPage:
-    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, asked=requested)
+    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, requested=requested)
 
 
 def _name_of(url: str) -> str:

@@ -80,7 +80,7 @@ class GallerySpider(NewsSpider):
         requested = self._listed[source.key]
         requested.add(identity(response.url))  # a redirect may have led there
         links = [_link(entry, source) for entry in found if identity(entry.url) not in requested]
-        new = await filter_galleries(self.tracker, links, self, lambda link: self.first_request(link.url, link, source, asked=link.url))
+        new = await filter_galleries(self.tracker, links, self, lambda link: self.first_request(link.url, link, source, requested=link.url))
         for request in new.requests:
             yield request
         following = next((url for url in more if identity(url) not in requested and can_request(url)), None)
@@ -107,7 +107,7 @@ class GallerySpider(NewsSpider):
             reading = await self.reading(source, link)
             first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
             urls = [*first, *reading.wanted()]
-        return self.first_request(urls[0], link, source, asked=urls[0]) if urls else request
+        return self.first_request(urls[0], link, source, requested=urls[0]) if urls else request
 
     async def reading(self, source: Source, link: Link) -> StoryVisit:
         """Return a story at the beginning of its visit, in any process. Raises ``StoreError``."""
@@ -116,15 +116,15 @@ class GallerySpider(NewsSpider):
             await asyncio.to_thread(reading.begin, pages)
         return reading
 
-    async def read_item(self, first: Response | PageUnavailable, link: Link, *, source: Source, asked: str) -> Gallery | None:  # type: ignore[override]
+    async def read_item(self, first: Response | PageUnavailable, link: Link, *, source: Source, requested: str) -> Gallery | None:  # type: ignore[override]
         async def fetch(url: str) -> GalleryPage:
-            response = first if url == asked else await self.fetch(url, source.key)
+            response = first if url == requested else await self.fetch(url, source.key)
             if isinstance(response, PageUnavailable):
                 raise response
             self._count(reading)
             page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
             pages = list(reading.met)
-            reason = gallery.is_end(page, pages, asked=url)
+            reason = gallery.is_end(page, pages, requested=url)
             if reason is None and reading.guess is not None and pages and not gallery.is_same_story_page(page, pages):
                 reason = "another-story"
             if reason is not None:
@@ -134,7 +134,7 @@ class GallerySpider(NewsSpider):
         reading = await self.reading(source, link)
         if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
             return None
-        reading.open = [asked, *(url for url in reading.open if url != asked)]
+        reading.open = [requested, *(url for url in reading.open if url != requested)]
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._store_pages(reading))
         if reading.met:
             self._count(reading)

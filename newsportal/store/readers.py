@@ -191,13 +191,13 @@ class Readers(Part):
         """Return the number of views older than ``before``."""
         return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
 
-    def prune_views(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
+    def prune_views(self, *, alpha: float, now: datetime, keep: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
         """Delete views and offers older than promised, keeping the figures of their months. Return the number of deleted rows.
 
         ``closing``: store the figures of all past months now, because articles with views will be deleted next.
         """
         with self._write() as connection:
-            oldest = now - kept
+            oldest = now - keep
             ending = [month for month in months(connection, alpha) if month.start < (month_of(now) if closing else oldest)]
             upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
             views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount

@@ -49,21 +49,21 @@ def test_invalid_signature_header_is_refused(header: str) -> None:
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        ({"asked": None}, True),
-        ({"asked": NOW - HOUR, "until": NOW + 9 * DAY}, False),
-        ({"asked": NOW - 9.5 * DAY, "until": NOW + DAY / 2}, True),
-        ({"asked": NOW - HOUR, "until": NOW + HOUR}, False),
-        ({"asked": NOW - 2 * HOUR, "until": NOW + HOUR / 2}, True),
-        ({"asked": NOW - HOUR / 2, "tries": 1}, False),
-        ({"asked": NOW - HOUR, "tries": 1}, True),
-        ({"asked": NOW - 3 * HOUR, "tries": 3}, False),
-        ({"asked": NOW - DAY, "tries": 30}, True),
-        ({"asked": NOW - DAY, "denied": True}, False),
-        ({"asked": NOW - 7 * DAY, "denied": True}, True),
+        ({"last_request": None}, True),
+        ({"last_request": NOW - HOUR, "until": NOW + 9 * DAY}, False),
+        ({"last_request": NOW - 9.5 * DAY, "until": NOW + DAY / 2}, True),
+        ({"last_request": NOW - HOUR, "until": NOW + HOUR}, False),
+        ({"last_request": NOW - 2 * HOUR, "until": NOW + HOUR / 2}, True),
+        ({"last_request": NOW - HOUR / 2, "tries": 1}, False),
+        ({"last_request": NOW - HOUR, "tries": 1}, True),
+        ({"last_request": NOW - 3 * HOUR, "tries": 3}, False),
+        ({"last_request": NOW - DAY, "tries": 30}, True),
+        ({"last_request": NOW - DAY, "denied": True}, False),
+        ({"last_request": NOW - 7 * DAY, "denied": True}, True),
     ],
 )
 def test_subscription_is_renewed_in_time(state: dict[str, Any], expected: bool) -> None:
-    options = {"asked": None, "tries": 0, "until": None, "denied": False} | state
+    options = {"last_request": None, "tries": 0, "until": None, "denied": False} | state
     assert ask_now(NOW, **options) is expected
 
 

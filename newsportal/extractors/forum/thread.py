@@ -47,13 +47,13 @@ class ThreadPage:
     language: str | None
 
 
-def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False, asked: str | None = None) -> ThreadPage:
+def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False, requested: str | None = None) -> ThreadPage:
     """Read the page. Raises ``NotApplicable``: ``login`` if only members may read it, ``gone`` if the thread was deleted, else the error of
     ``posts``.
 
-    ``alone``: the thread may have a single post, which has no pattern; it is then read as an article. ``asked``: the requested URL.
+    ``alone``: the thread may have a single post, which has no pattern; it is then read as an article. ``requested``: the requested URL.
     """
-    if asked is not None and key_of(asked) != key_of(document.url):
+    if requested is not None and key_of(requested) != key_of(document.url):
         kind = read(document.url).kind
         if kind == "login":
             raise NotApplicable("login", "only members may read it")

@@ -10,7 +10,7 @@ The caller (the crawl, a command) does the fetching::
             except NotApplicable:            # a soft 404, a list, a page without pictures; a dead link as well
                 ended.add(url)
                 continue
-            if is_end(page, pages, asked=url):
+            if is_end(page, pages, requested=url):
                 ended.add(url)
             else:
                 pages.append(page)

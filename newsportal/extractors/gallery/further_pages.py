@@ -24,16 +24,16 @@ MAX_PICTURES: Final = 2_000  # pictures of a story; no further pages are fetched
 NEW_LETTERS: Final = 4  # letters of new text that make a page with known pictures a further page
 
 
-def further(page: GalleryPage, asked: Collection[str], pattern: str | None, earlier: Sequence[GalleryPage]) -> tuple[str, ...]:
+def further(page: GalleryPage, requested: Collection[str], pattern: str | None, earlier: Sequence[GalleryPage]) -> tuple[str, ...]:
     """Return the URLs to fetch after ``page``, in order; empty if the story ends there or all were requested already.
 
-    ``asked``: the URLs requested in this visit, whatever the result; ``earlier``: the story's pages so far, with or without ``page``.
+    ``requested``: the URLs requested in this visit, whatever the result; ``earlier``: the story's pages so far, with or without ``page``.
     Raises ``ValueError`` for an invalid pattern (:func:`parse`).
     """
     pages = (*earlier, page)
     if any(other.whole for other in pages) or sum(len(other.images) for other in pages) >= MAX_PICTURES:
         return ()
-    done = {_name(url) for url in asked} | {_name(other.url) for other in pages}
+    done = {_name(url) for url in requested} | {_name(other.url) for other in pages}
     numbers = {other.number for other in earlier}
     left = MAX_PAGES - len(done)  # dead links count, or a site could name new ones on every page
     total = declared_total(pages)
@@ -41,15 +41,15 @@ def further(page: GalleryPage, asked: Collection[str], pattern: str | None, earl
     return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]
 
 
-def open_pages(pages: Sequence[GalleryPage], asked: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
+def open_pages(pages: Sequence[GalleryPage], requested: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
     """Return the URLs still to be fetched, from all pages met so far, for a later visit. Empty for a complete story."""
-    return tuple(dict.fromkeys(url for page in pages for url in further(page, asked, pattern, pages)))
+    return tuple(dict.fromkeys(url for page in pages for url in further(page, requested, pattern, pages)))
 
 
-def is_end(page: GalleryPage, earlier: Sequence[GalleryPage], *, asked: str | None = None) -> str | None:
+def is_end(page: GalleryPage, earlier: Sequence[GalleryPage], *, requested: str | None = None) -> str | None:
     """Return why a response is not a further page of the story with the pages ``earlier``; ``None`` if it is one.
 
-    ``front-page``: it is a host's front page. ``elsewhere``: the request for ``asked`` was redirected to another story.
+    ``front-page``: it is a host's front page. ``elsewhere``: the request for ``requested`` was redirected to another story.
     ``repeats``: its pictures are known and it has no new text (a pager that repeats the last page, a cycle).
     ``another-story``: both its title and its number of pages differ.
     """
@@ -57,8 +57,8 @@ def is_end(page: GalleryPage, earlier: Sequence[GalleryPage], *, asked: str | No
         return None
     if is_front_page(page.url):
         return "front-page"
-    if asked is not None and _name(asked) != _name(page.url):
-        stems, others = {place.stem for place in places(page.url)}, (asked, *(other.url for other in earlier))
+    if requested is not None and _name(requested) != _name(page.url):
+        stems, others = {place.stem for place in places(page.url)}, (requested, *(other.url for other in earlier))
         if not any(stems & {place.stem for place in places(other)} or _name(page.url) == _name(other) for other in others):
             return "elsewhere"  # the URL does not look like another page of one of them
     if _repeats(page, earlier):

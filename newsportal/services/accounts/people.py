@@ -182,7 +182,7 @@ class ChosenPreferences(Part):
 class Trail(Part):
     def add(
         self,
-        who: Signed | None,
+        user: Signed | None,
         action: str,
         thing: str = "",
         details: Mapping[str, Any] | None = None,
@@ -190,10 +190,10 @@ class Trail(Part):
         now: datetime,
         address: str = "",
     ) -> None:
-        """Add an entry. ``who`` None: a command on the machine, or nobody signed in yet. ``details``: JSON, without secrets."""
+        """Add an entry. ``user`` None: a command on the machine, or nobody signed in yet. ``details``: JSON, without secrets."""
         row = {
-            "at": now, "person_id": who.person.id if who else None, "person": who.person.name if who else "",
-            "way": who.way if who else "command", "action": action[:tables.ACTION_CHARS], "thing": thing, "details": dict(details or {}),
+            "at": now, "person_id": user.person.id if user else None, "person": user.person.name if user else "",
+            "way": user.way if user else "command", "action": action[:tables.ACTION_CHARS], "thing": thing, "details": dict(details or {}),
             "address": address[:tables.ADDRESS_CHARS],
         }  # fmt: skip
         self._execute(insert(tables.TRAIL).values(row))

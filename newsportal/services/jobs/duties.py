@@ -186,8 +186,8 @@ class Retraining(Duty):
         """Count the articles stored by recorded crawls since the latest training."""
         trainings = [job for job in jobs if job.kind == RETRAIN and job.started is not None and job.started <= now]
         last = max((job.started for job in trainings if job.started), default=None)
-        rested = last is None or now - last >= timedelta(seconds=REST)
-        if not self._least_new or not rested or any(job.active for job in trainings):
+        pause_over = last is None or now - last >= timedelta(seconds=REST)
+        if not self._least_new or not pause_over or any(job.active for job in trainings):
             return
         since = (job for job in jobs if job.kind == CRAWL and (last is None or (job.ended is not None and job.ended > last)))
         new = sum(int(row.get("stored", 0)) for job in since for row in job.outcome)

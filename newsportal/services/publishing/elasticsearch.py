@@ -67,8 +67,8 @@ class ElasticsearchTarget(DocumentTarget):
         with self._errors():
             client = self._opened().client
             if "@" in self._target.to or "api_key=" in self._target.to:  # a server without security does not have this API
-                asking = client.options(ignore_status=(400, 404, 405, 500))
-                answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
+                lenient = client.options(ignore_status=(400, 404, 405, 500))
+                answer = lenient.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
                 if answer.get("has_all_requested") is False:
                     lacking = [name for name, may in answer["index"][self._index].items() if not may]
                     raise BadTarget(f"{self._target.name}: this user may not write there; grant it: {', '.join(lacking)}")

@@ -181,8 +181,8 @@ def warned(warnings: Iterable[str]) -> Iterator[Message]:
 
 def query_for(engine: str, sources: Sources) -> str:
     """Return the query of the first topic that uses ``engine``, else of the first topic, else a word with news every day."""
-    asking = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
-    return asking[0].queries[0] if asking else USUAL
+    topics = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
+    return topics[0].queries[0] if topics else USUAL
 
 
 def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
@@ -274,7 +274,7 @@ def _forum_page(url: str, fetch: Fetch) -> kinds.ForumPage:
 
 def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     page = page_of(link.url, fetch)
-    found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
+    found = read_page(dom.document(page), poster("best"), page.fetched, requested=link.url)
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
     result = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
@@ -306,7 +306,7 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         except (Unread, NotApplicable):
             ended.add(url)
             continue
-        if not (is_end := gallery.is_end(page, pages, asked=url)):
+        if not (is_end := gallery.is_end(page, pages, requested=url)):
             pages.append(page)
         if is_end or page.url != url:
             ended.add(url)

@@ -53,10 +53,10 @@ def test_post_about_deletion_is_kept() -> None:
 )
 def test_redirected_thread_url_has_no_posts(url: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as error:
-        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=REQUESTED_URL)
+        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, requested=REQUESTED_URL)
     assert error.value.reason == reason
 
 
 def test_thread_under_alternative_url_is_read() -> None:
     page = dom.from_text(threads.discuz(), "https://bbs.example/t/what-it-is-about/9")
-    assert len(read_page(page, poster("best"), NOW, asked=REQUESTED_URL).posts) == len(threads.TALK)
+    assert len(read_page(page, poster("best"), NOW, requested=REQUESTED_URL).posts) == len(threads.TALK)

@@ -144,24 +144,24 @@ def test_image_linked_to_next_story_is_kept() -> None:
 def test_reasons_that_end_a_story() -> None:
     first, second = story_page(URL, 0), story_page(page_url(2), 1)
     pages = [first, second]
-    assert is_end(story_page(page_url(3), 2), pages, asked=page_url(3)) is None
-    assert is_end(story_page(page_url(3), 1), pages, asked=page_url(3)) == "repeats"
-    assert is_end(story_page("https://photo.example/2026/1122/c10999.html", 3), pages, asked=page_url(3)) == "elsewhere"
+    assert is_end(story_page(page_url(3), 2), pages, requested=page_url(3)) is None
+    assert is_end(story_page(page_url(3), 1), pages, requested=page_url(3)) == "repeats"
+    assert is_end(story_page("https://photo.example/2026/1122/c10999.html", 3), pages, requested=page_url(3)) == "elsewhere"
     assert (
-        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), pages, asked=page_url(3))
+        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), pages, requested=page_url(3))
         == "front-page"
     )
-    assert is_end(first, [], asked=URL) is None
+    assert is_end(first, [], requested=URL) is None
 
 
 def test_repeated_image_beside_new_advertisement_ends_story() -> None:
     again = story_page(page_url(3), 1, '<p><img src="https://ads.example/uploads/9.jpg"></p>')
-    assert is_end(again, [story_page(URL, 0), story_page(page_url(2), 1)], asked=page_url(3)) == "repeats"
+    assert is_end(again, [story_page(URL, 0), story_page(page_url(2), 1)], requested=page_url(3)) == "repeats"
 
 
 def test_other_story_at_the_url_ends_story() -> None:
     other = story_page(page_url(2), 1, "<p>2/9</p>", title="北麓冰上帆船赛鸣枪")
-    assert is_end(other, [story_page(URL, 0, "<p>1/4</p>")], asked=page_url(2)) == "another-story"
+    assert is_end(other, [story_page(URL, 0, "<p>1/4</p>")], requested=page_url(2)) == "another-story"
 
 
 def test_open_pages_end_at_max_pages() -> None:
