@@ -37,17 +37,17 @@ def test_killed_crawl_resumes_without_loss_or_duplicates(portal: Any, web: MadeU
     everything = undisturbed["hub"]
     with web.holding(of_site(web, everything)[:1]):
         crawl = portal.start("hub")
-        portal.wait_until(lambda: portal.restart_keys() > 0 and len(portal.identities()) >= articles)
+        portal.wait_until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
         crawl.kill()
         crawl.communicate()
     half = portal.identities()
     assert articles <= len(half) < len(everything), "the crawl must be killed midway"
-    assert portal.restart_keys() > 0
+    assert portal.waiting() > 0
     report = portal.crawl_report("hub")
     assert ASKS_AGAIN in notes(report)
     assert report["total"]["stored"] + report["total"]["folded"] == len(set(everything) - set(half))
     assert portal.identities() == everything
-    assert portal.restart_keys() == 0
+    assert portal.waiting() == 0
 
 
 def test_killed_feed_crawl_keeps_entries_sharing_a_link(portal: Any, undisturbed: Any) -> None:
@@ -59,7 +59,7 @@ def test_killed_feed_crawl_keeps_entries_sharing_a_link(portal: Any, undisturbed
     shared = [name for name in undisturbed["rss"] if "#" in name]
     assert len(shared) > 5
     assert [name for name in portal.identities() if "#" in name] == shared
-    assert portal.restart_keys() == 0
+    assert portal.waiting() == 0
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
@@ -75,12 +75,12 @@ def test_signal_ends_crawl_cleanly_and_next_run_completes(portal: Any, web: Made
     assert report["reason"] == "shutdown"
     assert report["total"]["left"] > 0
     assert report["total"]["new"] == sum(report["total"][key] for key in ("parsed", "left")) + sum(report["total"]["failed"].values())
-    assert portal.restart_keys() >= report["total"]["left"]
+    assert portal.waiting() >= report["total"]["left"]
     saved = [json.loads(run) if isinstance(run, str) else run for (run,) in portal.query("SELECT report FROM runs")]
     assert [(run["reason"], run["ended"] is not None) for run in saved] == [("shutdown", True)]
     portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]
-    assert portal.restart_keys() == 0
+    assert portal.waiting() == 0
 
 
 def test_articles_behind_failed_list_page_come_with_next_run(portal: Any, web: MadeUpWeb, undisturbed: Any) -> None:

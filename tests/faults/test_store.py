@@ -63,7 +63,7 @@ def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> Non
         subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
         portal.crawl_report("hub")
         assert portal.identities() == undisturbed["hub"]
-        assert portal.restart_keys() == 0
+        assert portal.waiting() == 0
 
 
 def test_file_size_limit_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
@@ -102,7 +102,7 @@ def test_concurrent_crawls_store_nothing_twice(portal: Any, undisturbed: Any) ->
         total = json.loads(output)["total"]
         assert total["parsed"] == total["stored"] + total["folded"] + total["same"]
     assert portal.identities() == undisturbed["hub"]
-    assert portal.restart_keys() == 0
+    assert portal.waiting() == 0
 
 
 def test_newer_store_is_refused(portal: Any) -> None:
