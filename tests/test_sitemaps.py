@@ -114,7 +114,7 @@ def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, 
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 4)}
     assert site.requests.count("/index.xml") == 1, "an index that lists itself"
     notes = " ".join(note["text"] for note in first["notes"])
-    for words in ("1 entries are older", "2 addresses of other sites", "1 addresses do not look like articles"):
+    for words in ("1 entries are older", "2 URLs of other sites", "1 URLs do not look like articles"):
         assert words in notes
 
     site.requests.clear()
@@ -130,7 +130,7 @@ def test_newest_entries_come_first_and_others_next_visit(site: Site, tmp_path: P
     site.pages["/s.xml"] = urlset(*((site.article(n), NOW - timedelta(hours=n)) for n in (5, 1, 4, 2, 3)))
     row = crawl(tmp_path, site, "/s.xml", ", limit: 2")
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2)}
-    assert any("3 entries wait" in note["text"] for note in row["notes"])
+    assert any("3 entries are left" in note["text"] for note in row["notes"])
     crawl(tmp_path, site, "/s.xml", ", limit: 2")
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 3, 4)}
 

@@ -126,7 +126,7 @@ def test_story_with_failed_page_is_completed_on_next_visit(site: PictureSite, tm
     row = crawl(sources)
     text, waits = texts(row)
     assert (row["stored"], text) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
-    assert waits.startswith("1 links wait for another try (incomplete)")
+    assert waits.startswith("1 links are waiting for a retry (incomplete)")
     story = stories(sources)["31_1.html"]
     assert (story.complete, story.missing, story.pictures, story.failure) == (False, (3,), 4, "http-404")
     site.pages["/photo/2026/31_3.html"] = third
@@ -149,7 +149,7 @@ def test_missing_page_is_given_up_after_max_tries(site: PictureSite, tmp_path: P
     nothing = Gallery(article.url, article.title, link, article.fetched, identity=article.identity, failure="http-404", later=True)
     vain = [store.galleries.save(nothing, now=article.fetched).vain for _ in range(MAX_VAIN - 1)]
     assert vain[-1] == MAX_VAIN - 1
-    assert texts(crawl(sources))[-1].endswith("1 incomplete (http-404 × 1); 1 no longer tried")
+    assert texts(crawl(sources))[-1].endswith("1 incomplete (http-404 × 1); 1 no longer retried")
     site.requests.clear()
     row = crawl(sources)
     assert (site.requests, row["known"]) == (["/photo/"], 1)
