@@ -13,7 +13,7 @@ import pytest
 
 import newsportal
 import newsportal_lab
-from newsportal.messages import SENTENCES, Message, as_text, explain, from_dict, joined, label, render, to_dict
+from newsportal.messages import FORMS, NAME, SENTENCES, Message, as_text, explain, from_dict, joined, label, render, to_dict
 from newsportal.messages.reasons import CAUSES, cause_of
 from newsportal.portal.language import catalog, translations
 from newsportal.schedule.health import STATES
@@ -120,6 +120,21 @@ def test_messages_round_trip_as_json() -> None:
         assert from_dict(json.loads(json.dumps(to_dict(message)))) == message
         assert str(from_dict(to_dict(message))) == str(message)
     assert str(from_dict("a plain text")) == "a plain text"
+
+
+def test_number_before_it_chooses_singular_or_plural() -> None:
+    sentences = {
+        "1 link is waiting for a retry (timeout), the first at noon": Message("note.links-wait", number=1, reason="timeout", at="noon"),
+        "0 links are waiting for a retry (timeout), the first at noon": Message("note.links-wait", number=0, reason="timeout", at="noon"),
+        "2 pages rendered in 1 s, with 1 further request": Message("note.rendered", pages=2, seconds=1, requests=1),
+    }
+    assert {str(message) for message in sentences.values()} == set(sentences)
+
+
+def test_forms_of_a_sentence_follow_a_number() -> None:
+    for code, sentence in SENTENCES.items():
+        for form in FORMS.finditer(sentence):
+            assert NAME.search(sentence[: form.start()]), code
 
 
 def test_messages_are_hashable_and_rendered_in_any_language() -> None:

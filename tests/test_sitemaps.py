@@ -114,7 +114,7 @@ def test_sitemaps_in_robots_txt_are_read_once_then_only_new_entries(site: Site, 
     assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 4)}
     assert site.requests.count("/index.xml") == 1, "an index that lists itself"
     notes = " ".join(note["text"] for note in first["notes"])
-    for words in ("1 entries are older", "2 URLs of other sites", "1 URLs do not look like articles"):
+    for words in ("1 entry is older", "2 URLs of other sites", "1 URL does not look like an article"):
         assert words in notes
 
     site.requests.clear()

@@ -38,11 +38,9 @@ class OpenQueues:
     queues: tuple[tuple[str, Queue], ...]
 
 
-def frontier(
-    context: typer.Context, spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False
-) -> None:
+def frontier(ctx: typer.Context, spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Show waiting requests, workers, busy hosts and requests that were set aside."""
-    if context.invoked_subcommand is None:
+    if ctx.invoked_subcommand is None:
         status(spider, hosts, sources, as_json)
 
 

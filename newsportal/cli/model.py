@@ -31,7 +31,7 @@ from newsportal.store.models import Model
 from newsportal.text import clean
 
 Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="Default: the one in use.")]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report there.")]
+HtmlFile = Annotated[Path | None, typer.Option("--report", help="Also write an HTML report there.")]
 
 
 def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -60,9 +60,7 @@ def _state(model: Model) -> str:
     return "in use" if model.active else "kept" if model.size else "let go"
 
 
-def show(
-    name: CorpusName, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False
-) -> None:
+def show(name: CorpusName, version: Version = None, report: HtmlFile = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Show a version: its training, figures and confusions."""
     with open_record(sources) as (_, store):
         model = store.corpora.model(name, version)
@@ -81,7 +79,7 @@ def show(
 def compare(
     name: CorpusName,
     versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Default: all stored versions.")] = None,
-    report: ReportFile = None,
+    report: HtmlFile = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:

@@ -11,6 +11,7 @@ never parses a text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -31,6 +32,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     **sources.SENTENCES,
 }  # code -> English template. ``text`` is for the words of others: of a library, a server, a database.
 
+FORMS: Final = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")  # "{link is|links are}": by the value of the parameter before it, 1 or another
+NAME: Final = re.compile(r"%\((\w+)\)s")
 NEAR: Final = 0.6  # difflib's own default for "close"
 
 
@@ -89,7 +92,8 @@ def render(message: Message, translate: Callable[[str], str] = str, moment: Call
 
     params = {name: formatted(value) for name, value in message.params}
     try:
-        return translate(SENTENCES[message.code]) % params
+        template = translate(SENTENCES[message.code])
+        return FORMS.sub(lambda form: form[1 if params[NAME.findall(template[: form.start()])[-1]] == "1" else 2], template) % params
     except KeyError:
         return " ".join((message.code, *params.values()))
 

@@ -54,7 +54,7 @@ def _crawled(sources: Path, **environment: str) -> tuple[dict[str, Any], str]:
 def test_articles_made_by_scripts_are_stored(sources: Path, site: Any) -> None:
     rows, _ = _crawled(sources)
     assert [rows[name]["stored"] for name in ("feed:made", "feed:plain")] == [1, 1]
-    assert rows["feed:made"]["notes"][0]["text"].startswith("1 pages rendered in ")
+    assert rows["feed:made"]["notes"][0]["text"].startswith("1 page rendered in ")
     assert rows["feed:plain"]["notes"] == []
     store = open_store(f"sqlite:///{sources.parent / 'data' / 'newsportal.db'}")
     found = next(article for article in store.all_articles() if article.source == "feed:made")

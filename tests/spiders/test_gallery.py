@@ -126,7 +126,7 @@ def test_story_with_failed_page_is_completed_on_next_visit(site: PictureSite, tm
     row = crawl(sources)
     text, waits = texts(row)
     assert (row["stored"], text) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
-    assert waits.startswith("1 links are waiting for a retry (incomplete)")
+    assert waits.startswith("1 link is waiting for a retry (incomplete)")
     story = stories(sources)["31_1.html"]
     assert (story.complete, story.missing, story.pictures, story.failure) == (False, (3,), 4, "http-404")
     site.pages["/photo/2026/31_3.html"] = third
