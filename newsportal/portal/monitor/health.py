@@ -100,7 +100,7 @@ class PortalCollector(Collector):
         numbers = Counter[tuple[str, str]]()
         for retry in queues.retries:
             numbers[retry.queue, retry.reason] += retry.links
-        retries = gauge("newsportal_links_retry", "Links waiting for a retry, by why.", ("queue", "reason"), numbers)
+        retries = gauge("newsportal_links_retry", "Links waiting for a retry, by reason.", ("queue", "reason"), numbers)
         workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(queues.workers))
         return [family, retries, workers]
 
@@ -112,7 +112,7 @@ class PortalCollector(Collector):
 
     def _sources(self) -> list[Metric]:
         counts = Counter(source.health.state for source in self._portal.health())
-        states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counts[state] for state in ORDER})
+        states = gauge("newsportal_sources", "Sources, by state of health.", ("state",), {state: counts[state] for state in ORDER})
         mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml.", len(self._portal.file_errors))
         return [states, mistakes]
 
