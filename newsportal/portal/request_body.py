@@ -90,8 +90,7 @@ def bearer(headers: Headers) -> str | None:
 
 
 async def receive_body(headers: Headers, receive: Receive, limit: BodyLimit, *, https: bool = False, signing: bool = False) -> Receive:
-    """Return a ``receive`` for the body: buffered, or counted while the route reads it. ``signing``: a path of :data:`SIGNING`. Raises
-    ``Refused``."""
+    """Return a ``receive`` for the body, buffered or counted while read. ``signing``: a path of :data:`SIGNING`. Raises ``Refused``."""
     token = bearer(headers) is not None  # a token takes precedence over the cookie
     if not (token or signing or is_same_origin(headers, https=https)):
         raise Refused(403, "Only the portal's own pages may send requests that change something.")

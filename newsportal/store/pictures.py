@@ -153,8 +153,7 @@ class Pictures(Part):
         return {key: frozenset(by_id[id] for id in ids if id in by_id) | {key} for key, ids in same.items()}
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
-        """Mark pictures as not being part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an
-        editor)."""
+        """Mark pictures as not part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an editor)."""
         with self._write() as connection:
             for key, reason in sorted(reasons.items()):
                 values = {"frequent": reason, "since": now if reason else None}

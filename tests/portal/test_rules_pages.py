@@ -123,6 +123,9 @@ def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None
     read = editor.post("/templates/try", data={"url": "https://port.example/news/9.html", "html": page("潮汐表更新")}).text
     assert read.count("潮汐表更新的消息第1段") >= 2, "with the template and with the general extractor"
     assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 303
+    assert editor.post("/templates/learn", data={"go": "1"}, headers={"accept-language": "en"}).status_code == 303
+    assert "pages read; 1 new template." in editor.get("/templates").text
+    assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 303
     assert 'data-site="port.example"' not in editor.get("/templates").text
     assert editor.get("/templates/site?name=port.example").status_code == 404
     assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 404

@@ -74,8 +74,7 @@ class RunningCrawl:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures of the last days. ``series``: articles per day; ``growth``: the total after each; ``behind``: changes of the store not
-    counted."""
+    """Figures of the last days. ``series``: articles per day; ``growth``: the total after each; ``behind``: changes not counted yet."""
 
     series: tuple[tuple[date, int], ...]
     growth: tuple[int, ...]

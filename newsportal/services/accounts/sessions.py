@@ -35,8 +35,7 @@ class Tokens(Part):
     def add(
         self, person: Person, name: str, rights: Iterable[Right], *, now: datetime, expires: datetime | None = None
     ) -> tuple[Token, str]:
-        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name, and rights that the person does not
-        have."""
+        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name, and rights that the person lacks."""
         requested, cleaned = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
         if not cleaned:
             raise AccountError("token-name")

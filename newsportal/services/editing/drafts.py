@@ -262,8 +262,7 @@ class Editor:
         return changed
 
     def fold(self, article_id: str, story_id: str) -> MovedArticle:
-        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there
-        already."""
+        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown or it is there."""
         origin = _story_of(self.store, article_id)
         target = self.store.story(story_id, hidden=True)
         if target is None:
