@@ -72,12 +72,12 @@ def heading(briefing: Briefing) -> str:
     return " · ".join(filter(None, (clean(briefing.topic or ""), f"{format_time(briefing.since)} – {format_time(briefing.until)}")))
 
 
-MOST_DAYS = 28
+MAX_DAYS = 28
 
 
 def rising(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
-    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
+    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="Days to compare with the four weeks before.")] = 1,
     at: Annotated[str | None, typer.Option(help="End of the period: a day or a time (2026-03-01T08:30); default: now.")] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of events and of words.")] = ENTRIES,
     as_json: AsJsonLine = False,

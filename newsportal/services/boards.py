@@ -18,7 +18,7 @@ from newsportal.store.store import Store
 from newsportal.text import segment
 
 LOOKED_BACK: Final = timedelta(days=3)  # age of stories compared with hot lists, which are about these days. Chosen.
-LEAST_WORDS, LEAST_SHARE = 2, 0.5
+MIN_WORDS, MIN_SHARE = 2, 0.5
 """Minimum number and share of the words of an entry's title that a story's title must have. Chosen."""
 
 SHOWN: Final = 3  # stories of an entry
@@ -105,7 +105,7 @@ def title_words(title: str) -> frozenset[str]:
 
 
 def is_match(words: frozenset[str], shared: int) -> bool:
-    return shared >= LEAST_WORDS and shared >= LEAST_SHARE * len(words)
+    return shared >= MIN_WORDS and shared >= MIN_SHARE * len(words)
 
 
 def board_row(board: HotBoard) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
 EVENTS: Final = 10  # events of a briefing: as many as can be read in five minutes
-MOST: Final = 400  # newest stories examined; the same number for the day before
+MAX_STORIES: Final = 400  # newest stories examined; the same number for the day before
 READ: Final = 8  # stories of an event whose texts are read: those on most sites
 BEGINNING: Final = 100  # characters used of a story without a complete sentence
 DAY: Final = timedelta(days=1)
@@ -83,7 +83,7 @@ def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: s
 
 
 def _stories(store: Store, topic: str | None, since: datetime, until: datetime) -> list[Story]:
-    return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MOST)).stories)
+    return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MAX_STORIES)).stories)
 
 
 def _heads(store: Store, stories: Iterable[Story]) -> dict[str, StoredArticle]:

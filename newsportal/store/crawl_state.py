@@ -165,10 +165,10 @@ class CrawlState(Part):
         pages = self._scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
         return {url: b64decode(lines) for url, lines in pages or ()}
 
-    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
+    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, max_sites: int) -> None:
         """Replace the lines of each site's pages (URL -> packed hashes, in the given order).
 
-        Only the ``most`` most recently saved sites are kept.
+        Only the ``max_sites`` most recently saved sites are kept.
         """
         with self._write() as connection:
             rows = [
@@ -177,7 +177,7 @@ class CrawlState(Part):
             ]
             upsert(connection, SITE_LINES, rows, update=("seen", "pages"))
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
-            for old in chunks(connection.scalars(newest_first).all()[most:]):
+            for old in chunks(connection.scalars(newest_first).all()[max_sites:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(old)))
 
     def learnt(self, method: str) -> str | None:

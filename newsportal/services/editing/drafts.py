@@ -207,7 +207,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-MOST_REASON: Final = 300  # characters of the reason for hiding an article
+MAX_REASON_CHARS: Final = 300  # characters of the reason for hiding an article
 BY_HAND: Final = "by-hand"  # the reason of a fold by an editor
 
 
@@ -248,7 +248,7 @@ class Editor:
 
     def hide(self, ids: Collection[str], reason: str) -> list[str]:
         """Hide articles; return those that were not hidden."""
-        cleaned = reason.strip()[:MOST_REASON]
+        cleaned = reason.strip()[:MAX_REASON_CHARS]
         hidden = self.store.hide(ids, by=self.by, reason=cleaned, now=self.now)
         for id in hidden:
             self.log("article.hide", id, {"reason": cleaned})

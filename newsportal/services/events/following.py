@@ -20,7 +20,7 @@ from newsportal.store.store import Store
 CHANGES: Final = 100  # rows of the change log processed in one transaction
 AT_ONCE: Final = 5  # transactions per call, so that callers can stop in between and a portal stays responsive
 LOOKED_BACK: Final = 500  # earlier rows of the change log read to learn the repeated sentences of sites
-MOST_EVENTS: Final = 100_000
+MAX_EVENTS: Final = 100_000
 """Most recently active events in memory: about a kilobyte each. A story of an older event starts a new one."""
 
 PLACES_AMONG: Final = 20  # keywords of a story among which its places are found: later ones are only mentioned
@@ -98,17 +98,17 @@ class EventFollower:
 
     def _present(self, store: Store, after: int) -> EventClusters:
         """Return the clusters as stored."""
-        if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MOST_EVENTS:
+        if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MAX_EVENTS:
             self._edit = store.events.last_edit()
             self._clusters = EventClusters()
-            for id, vector in store.events.vectors(MOST_EVENTS):
+            for id, vector in store.events.vectors(MAX_EVENTS):
                 self._clusters.restore(state_of(id, vector))
         while edits := store.events.edits(after=self._edit):
             self._edit = edits[-1].number
             changed = {id for edit in edits for id in edit.events}
             for id in changed:
                 self._clusters.remove(id)
-            for id, vector in store.events.vectors(MOST_EVENTS, changed):
+            for id, vector in store.events.vectors(MAX_EVENTS, changed):
                 self._clusters.restore(state_of(id, vector))
         return self._clusters
 
