@@ -65,7 +65,7 @@ class PicturesPipeline(Stage):
         urls = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
         story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(urls))
-        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
+        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.inspected}
         stored = store.find_stored(urls)
         store.record_story(story, [facts.get(key) or stored.get(key) or Picture(key, url) for key, url in urls.items()], now=now)
         reasons = {key: picture.frequent for key, picture in stored.items() if picture.frequent}

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from math import log, sqrt
 from typing import Final, NamedTuple
 
-from newsportal.items.visits import SKEW, Visit
+from newsportal.items.visits import MAX_CLOCK_SKEW, Visit
 from newsportal.messages import Message, joined
 
 USUAL = 60.0  # minutes between visits of an unknown source (paper A: every hour)
@@ -36,7 +36,7 @@ class Past:
 
     def until(self, now: datetime) -> Past:
         """Return the past without visits dated after ``now``: if the clock was set back, the source is visited at once."""
-        if self.last is None or self.last <= now + SKEW:
+        if self.last is None or self.last <= now + MAX_CLOCK_SKEW:
             return self
         return replace(self, last=None, visits=tuple(visit for visit in self.visits if visit.at <= now))
 

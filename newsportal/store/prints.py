@@ -222,7 +222,7 @@ class TextPrint:
 
 def text_print(index: PrintIndex, article: Article) -> TextPrint:
     """Return the form made for the article's decision, unless title or text changed since."""
-    made_from, text_print = (article.title, article.text), article.decision and article.decision.printed
+    made_from, text_print = (article.title, article.text), article.decision and article.decision.compared
     if isinstance(text_print, TextPrint) and text_print.index is index and text_print.made_from == made_from:
         return text_print
     return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)

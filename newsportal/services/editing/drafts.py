@@ -19,7 +19,7 @@ from newsportal.errors import StoreError
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Image
 from newsportal.search.base import Index, Query
-from newsportal.search.overview import AROUND, similar
+from newsportal.search.overview import TIME_SPAN, similar
 from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.corrections import Correction
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
@@ -315,7 +315,7 @@ def candidates(store: Store, index: Index | None, article: StoredArticle, query:
         hits = index.search(Query(query, limit=HITS)).hits if query else similar(index, article, limit=HITS)
         ids += [hit.story_id for hit in hits]
     elif not query:
-        around = StoryFilter(since=article.moment - AROUND, until=article.moment + AROUND, limit=HITS)
+        around = StoryFilter(since=article.moment - TIME_SPAN, until=article.moment + TIME_SPAN, limit=HITS)
         ids += [story.id for story in store.stories(around).stories]
     stories = {story.id: story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
     full_articles = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}

@@ -11,7 +11,7 @@ from typing import Final
 
 from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
-from newsportal.events import TERMS, EventClusters, EventState, Story, combined_state, places_among
+from newsportal.events import MAX_TERMS, EventClusters, EventState, Story, combined_state, places_among
 from newsportal.events.summaries import RepeatedSentences
 from newsportal.store.events import Assignment
 from newsportal.store.results import Change, StoredArticle, is_thread
@@ -28,7 +28,7 @@ PLACES_AMONG: Final = 20  # keywords of a story among which its places are found
 
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
     """Return an article as input of :mod:`newsportal.events`."""
-    terms = {term.word: term.weight for term in weighted_terms(title, text, TERMS)}
+    terms = {term.word: term.weight for term in weighted_terms(title, text, MAX_TERMS)}
     return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
 
 
@@ -85,7 +85,7 @@ class EventFollower:
             self._sentences.add(article.story_id, article.site or article.source, article.text)
         assignments = list[Assignment]()
         for article in in_order:
-            text = self._sentences.without(article.site or article.source, article.text)
+            text = self._sentences.remove_from(article.site or article.source, article.text)
             match = clusters.add(story_of(article.story_id, article.title, text, article.moment))
             assignments.append(Assignment(article.story_id, match.event, match.score, match.terms))
         vectors = {event: vector_of(clusters.state(event)) for event in {assignment.event_id for assignment in assignments}}

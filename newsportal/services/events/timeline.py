@@ -20,7 +20,7 @@ from typing import Final
 from newsportal.classify.keywords import READ_CHARS, is_name, keywords
 from newsportal.events.summaries import DANGLING, DATELINE, is_sentence, sentences
 from newsportal.search.base import Index, Query
-from newsportal.search.overview import AROUND, similar
+from newsportal.search.overview import TIME_SPAN, similar
 from newsportal.search.suggesting import QUOTED
 from newsportal.store.columns import shifted
 from newsportal.store.events import Assignment, Event, ReportingSite
@@ -185,11 +185,11 @@ def _of_event(store: Store, article: StoredArticle) -> list[str]:
 
 def _by_names(index: Index, article: StoredArticle) -> list[str]:
     """Return stories that share names with an article; rare names weigh more."""
-    since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
+    since, until = shifted(article.moment, -TIME_SPAN), shifted(article.moment, TIME_SPAN)
     weights: dict[str, float] = {}
     for name in names_of(article.title, article.text)[:NAMES]:
         found = index.search(Query(f'"{name}"', since=since, until=until, limit=COMMON))
-        if found.total > COMMON or found.loose:
+        if found.total > COMMON or found.partial:
             continue
         for hit in found.hits:
             if hit.story_id != article.story_id:
