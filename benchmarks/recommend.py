@@ -81,7 +81,7 @@ def rsc15(folder: Path, kind: str = NEXT) -> Iterator[Split]:
     ]
     views = [view for part in parts for view in part]
     cut = min(hours(view.at) for view in parts[1])
-    yield ranking.split(Log(views, first_seen(views)), kind, cut, np.inf, most=10_000)
+    yield ranking.split(Log(views, first_seen(views)), kind, cut, np.inf, max_questions=10_000)
 
 
 SETS = {"ml-100k": ml_100k, "rsc15": rsc15, "rsc15-again": partial(rsc15, kind=AGAIN), "sim": sim, "sim-unlabelled": sim_unlabelled}

@@ -30,7 +30,7 @@ from newsportal_lab.documents import answer_file, documents
 WINDOW: Final = 2  # words: adjacent ones only. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
 DAMPING: Final = 0.85  # d, as in the paper and PageRank
 CLOSE: Final = 0.0001  # the iteration ends when no rank changes more (section 2.2)
-MOST_ROUNDS: Final = 100
+MAX_ROUNDS: Final = 100
 LOOKED_AT: Final = 20_000  # characters: more would take seconds
 
 
@@ -50,7 +50,7 @@ def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
 
 def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     ranks = dict.fromkeys(edges, 1.0)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         before = ranks
         ranks = {word: 1 - DAMPING + DAMPING * sum(before[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
         if max((abs(ranks[word] - before[word]) for word in edges), default=0.0) < CLOSE:
@@ -85,7 +85,7 @@ def _rarity() -> tuple[Mapping[str, float], float]:
 
 
 Method = Callable[[str, str], tuple[Keyword, ...]]
-LARGEST_TEXT: Final = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
+MAX_TEXT_BYTES: Final = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
 
 DEFAULT: Final = "weighted"
 ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
@@ -109,7 +109,7 @@ def keywords(
     def read(stream: BinaryIO) -> Iterator[dict[str, Any]]:
         if not plain:
             return answers(stream, method)
-        title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
+        title, _, text = stream.read(MAX_TEXT_BYTES).decode("utf-8-sig", "replace").partition("\n")
         return iter([answer(file, title, text, method)])
 
     answer_file(file, read, out, "keywords")

@@ -96,7 +96,7 @@ class Level:
 
     features: float
     factor: float
-    least: float
+    min_score: float
 
 
 NO_LEVEL: Final = Level(0.0, 1.0, 0.0)

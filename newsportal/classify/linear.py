@@ -35,8 +35,8 @@ Matrix = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Linear:
     """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row per feature and a column per label;
-    ``short`` is the number of features that nine in ten training texts have: from there on ``factor`` and ``least`` apply, for headlines
-    those of ``brief``."""
+    ``short`` is the number of features that nine in ten training texts have: from there on ``factor`` and ``min_score`` apply, for
+    headlines those of ``brief``."""
 
     labels: tuple[str, ...]
     facts: Facts
@@ -44,7 +44,7 @@ class Linear:
     weights: NDArray[np.float32] = field(repr=False)
     bias: Matrix = field(repr=False)
     factor: float = 1.0
-    least: float = -np.inf
+    min_score: float = -np.inf
     curves: Matrix = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
     short: float = 0.0
     brief: Level = NO_LEVEL
@@ -59,8 +59,8 @@ class Linear:
         facts = Facts("linear", dict(sorted(documents.items())), result.figures, trained, multi_label, result.warnings)
         vocab, weights = _limited(result.vocabulary, result.planes.weights.astype(np.float16))
         return cls(
-            labels, facts, vocab, weights.astype(np.float32), result.planes.bias, result.factor, result.least, result.curves, result.short,
-            result.brief,
+            labels, facts, vocab, weights.astype(np.float32), result.planes.bias, result.factor, result.min_score, result.curves,
+            result.short, result.brief,
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
@@ -74,10 +74,10 @@ class Linear:
             assigned = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
             labels = tuple(self.labels[at] for at in assigned)
             return Answer(labels[0] if labels else None, dict(zip(self.labels, chances.tolist(), strict=True)), labels)
-        factor, least = self._level(len(at))
+        factor, min_score = self._level(len(at))
         shares = calibration.softmax(scores * factor).tolist()
         best = int(scores.argmax())
-        label = self.labels[best] if scores[best] >= least else None
+        label = self.labels[best] if scores[best] >= min_score else None
         return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
 
     def _bias(self, features: int) -> Matrix:
@@ -86,9 +86,9 @@ class Linear:
     def _level(self, features: int) -> tuple[float, float]:
         """Return factor and minimum score for a text with ``features`` features, log-interpolated between headlines and ``short``."""
         if not 0 < self.brief.features < self.short:
-            return self.factor, self.least
+            return self.factor, self.min_score
         share = min(1.0, max(0.0, log(features / self.brief.features) / log(self.short / self.brief.features)))
-        return self.brief.factor ** (1 - share) * self.factor**share, self.brief.least + (self.least - self.brief.least) * share
+        return self.brief.factor ** (1 - share) * self.factor**share, self.brief.min_score + (self.min_score - self.brief.min_score) * share
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Return the decisive words: their contribution to the label's score minus the mean of the other labels."""
@@ -110,7 +110,7 @@ class Linear:
             "weights": self.weights.astype(np.float16),
             "bias": self.bias,
             "curves": self.curves,
-            "scale": np.array([self.factor, self.least, self.short, self.brief.features, self.brief.factor, self.brief.least]),
+            "scale": np.array([self.factor, self.min_score, self.short, self.brief.features, self.brief.factor, self.brief.min_score]),
         }
         return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
 
@@ -125,19 +125,19 @@ class Linear:
             raise ModelError("the model is damaged: a part is missing") from error
         metadata = Facts.from_json(facts)
         if scale.shape == (3,) and scale.dtype.kind == "f":  # a model saved without a level for headlines
-            scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.least)))
+            scale = np.concatenate((scale, (NO_LEVEL.features, NO_LEVEL.factor, NO_LEVEL.min_score)))
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = codes.size, len(labels)
         expected = ((size,), (size,), (size, number), (number,), (number if metadata.multi_label else 0, 3), (6,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != expected or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts are inconsistent")
-        factor, least, short, *brief = scale.tolist()  # ``least``: minus infinity if nothing is rejected
+        factor, min_score, short, *brief = scale.tolist()  # ``min_score``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
-        if not all((np.abs(array) <= HUGE).all() for array in finite) or not least <= HUGE or not brief[1] > 0:
+        if not all((np.abs(array) <= HUGE).all() for array in finite) or not min_score <= HUGE or not brief[1] > 0:
             raise ModelError("the model is damaged: it contains NaN, infinite or too large numbers")
         vocab = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, metadata, vocab, weights.astype(np.float32), bias, factor, least, curves, short, Level(*brief))
+        return cls(labels, metadata, vocab, weights.astype(np.float32), bias, factor, min_score, curves, short, Level(*brief))
 
 
 def _limited(vocabulary: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:

@@ -35,12 +35,12 @@ GB."""
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The result of a training: ``factor`` and ``least`` for single-label, ``curves`` (a, b, threshold) for multi-label models."""
+    """The result of a training: ``factor`` and ``min_score`` for single-label, ``curves`` (a, b, threshold) for multi-label models."""
 
     vocabulary: Vocabulary
     planes: Planes
     factor: float
-    least: float
+    min_score: float
     curves: Matrix
     figures: dict[str, float]
     warnings: tuple[Message, ...]

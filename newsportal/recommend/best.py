@@ -59,10 +59,10 @@ def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
     return np.flatnonzero(selected & (learnt.published <= question.now))
 
 
-def _top(values: np.ndarray, most: int) -> Ints:
-    if len(values) <= most:
+def _top(values: np.ndarray, count: int) -> Ints:
+    if len(values) <= count:
         return np.arange(len(values))
-    return np.argpartition(-values, most - 1)[:most]
+    return np.argpartition(-values, count - 1)[:count]
 
 
 FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {

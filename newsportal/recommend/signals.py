@@ -73,13 +73,13 @@ class Rows:
     read: Floats
 
 
-def rows(clicks: Clicks, most: int | None = None) -> Rows:
-    """Return the latest ``ROW`` views of the ``most`` most recent readers; ties by name."""
+def rows(clicks: Clicks, max_readers: int | None = None) -> Rows:
+    """Return the latest ``ROW`` views of the ``max_readers`` most recent readers; ties by name."""
     starts = clicks.starts()
     counts = np.diff(starts)
     readers = np.flatnonzero(counts)
     order = readers[np.lexsort((readers, clicks.at[starts[readers + 1] - 1]))]
-    order = order[-most:] if most else order
+    order = order[-max_readers:] if max_readers else order
     sizes = np.minimum(counts[order], ROW)
     ends = np.concatenate(([0], np.cumsum(sizes)))
     places = np.repeat(starts[order + 1] - ends[1:], sizes) + np.arange(ends[-1])

@@ -28,7 +28,7 @@ from newsportal.store.columns import EPOCH
 from newsportal.store.tables import ARTICLES, CHANGES, PRINTS, STORIES
 
 SPAN: Final = timedelta(days=WINDOW)  # how long a text is remembered after it was seen, and the maximum distance in time of reposts
-MOST: Final = 1_000_000  # maximum number of fingerprints, the newest: 0.5 GB in each process that adds articles, 1 GB in the database
+MAX_FINGERPRINTS: Final = 1_000_000  # the newest are kept: 0.5 GB in each process that adds articles, 1 GB in the database
 PAGE: Final = 5000  # rows read at once
 PRUNED: Final = 128  # rows pruned at once, …
 PRUNE_EVERY: Final = 64  # … in one of so many writes: twice as many as are added
@@ -222,7 +222,7 @@ class TextPrint:
 
 def text_print(index: PrintIndex, article: Article) -> TextPrint:
     """Return the form made for the article's decision, unless title or text changed since."""
-    made_from, text_print = (article.title, article.text), article.decision and article.decision.printed
+    made_from, text_print = (article.title, article.text), article.decision and article.decision.compared
     if isinstance(text_print, TextPrint) and text_print.index is index and text_print.made_from == made_from:
         return text_print
     return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
@@ -270,7 +270,7 @@ def save(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetim
         newest = connection.scalar(NEWEST) or 0
     if newest // PRUNE_EVERY > (newest - len(rows)) // PRUNE_EVERY:
         oldest = connection.execute(OLDEST).all()
-        last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
+        last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MAX_FINGERPRINTS), default=None)
         if last is not None:
             connection.execute(PRUNE, {"last": last})
 

@@ -210,9 +210,9 @@ def xpath(node: Element, expression: str) -> list[object]:
     return list(found) if isinstance(found, list) else [found]
 
 
-def text_of(node: Element, most: int | None = None) -> str:
-    """Return the visible text below ``node`` on one line, cleaned; only of its first ``most`` elements, where many nested ones are read."""
-    return clean("".join(_text(node, " ", most)) if len(node) else node.text or "")
+def text_of(node: Element, max_nodes: int | None = None) -> str:
+    """Return the visible text below ``node`` on one line, cleaned; only of the first ``max_nodes`` (where many nested ones are read)."""
+    return clean("".join(_text(node, " ", max_nodes)) if len(node) else node.text or "")
 
 
 def html_of(node: Element) -> str:
@@ -231,11 +231,11 @@ def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Li
     return (("text", text) if text else ("break", "") for text in _text(top, "", skipped=skipped))
 
 
-def _text(top: Element, line_end: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
-    """Yield the text nodes below ``top``, with ``line_end`` at line ends; only of its first ``most`` elements."""
+def _text(top: Element, line_end: str, max_nodes: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
+    """Yield the text nodes below ``top``, with ``line_end`` at line ends; only of its first ``max_nodes`` elements."""
     walk = etree.iterwalk(top, events=("start", "end"))
     in_pre = 0
-    for event, node in walk if most is None else islice(walk, 2 * most):
+    for event, node in walk if max_nodes is None else islice(walk, 2 * max_nodes):
         tag = node.tag
         if event == "start":
             if tag in skipped and node is not top:

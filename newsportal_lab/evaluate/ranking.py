@@ -82,15 +82,15 @@ class Score:
         }
 
 
-def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
+def splits(log: Log, kind: str, *, max_questions: int = QUESTIONS) -> Iterator[Split]:
     """Yield a split per cut, the earliest first."""
     views, items = list(log.views), list(log.items)
     moments = np.sort([hours(view.at) for view in views])
     for cut, end in pairwise([*(float(np.quantile(moments, cut)) for cut in CUTS), np.inf]):
-        yield split(Log(views, items), kind, cut, end, most=most)
+        yield split(Log(views, items), kind, cut, end, max_questions=max_questions)
 
 
-def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS) -> Split:
+def split(log: Log, kind: str, cut: float, end: float, *, max_questions: int = QUESTIONS) -> Split:
     """Return the views before the hour ``cut``, and questions about those up to ``end``."""
     items = [item for item in log.items if hours(item.published) <= cut]
     views = list(log.views)
@@ -104,7 +104,7 @@ def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS)
         _window if kind == WINDOW else partial(_next, again=kind == AGAIN)
     )
     questions = [question for history in by_reader.values() for question in questions_of(history, cut, names)]
-    selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
+    selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:max_questions])
     return Split(training, cut, tuple(questions[index] for index in selected))
 
 

@@ -89,7 +89,7 @@ def test_headline_level_is_learned_from_beginnings_of_articles(model):
     articles = [replace(example, text=example.text.replace("，", "")) for example in made_up(60, length=40)]  # with some hundred features
     learnt = train("linear", articles)
     assert 0 < learnt.brief.features < learnt.short
-    assert learnt.brief.least <= 0
+    assert learnt.brief.min_score <= 0
     assert restore(learnt.saved()).brief == learnt.brief
 
 

@@ -148,10 +148,10 @@ class Tree:
     def text(self, at: int, without: Iterable[int] = ()) -> str:
         return "\n".join(self.lines(at, without))
 
-    def short(self, at: int, most: int = SHORT_PIECES) -> str:
+    def short(self, at: int, max_pieces: int = SHORT_PIECES) -> str:
         """Return the text of a small node on one line; empty if it has more pieces or is very long."""
         node = self.nodes[at]
-        text = " ".join(self.pieces[node.first : node.last]) if node.last - node.first <= most else ""
+        text = " ".join(self.pieces[node.first : node.last]) if node.last - node.first <= max_pieces else ""
         return clean(text) if len(text) <= MAX_SHORT_CHARS else ""
 
 

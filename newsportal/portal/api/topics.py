@@ -22,8 +22,8 @@ from newsportal.sources import Sources, Topic, digest, load
 
 router = APIRouter(tags=["Topics"], dependencies=EDIT)
 
-MOST_WORDS = 500
-Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MOST_WORDS)]
+MAX_WORDS = 500
+Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MAX_WORDS)]
 
 
 class TopicIn(BaseModel):

@@ -208,7 +208,7 @@ WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, check_s
 
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
 DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail needs a domain name; an IP address is not accepted
-MOST_RECIPIENTS: Final = 10
+MAX_RECIPIENTS: Final = 10
 """Mail addresses of one alert: a group has its own address, and the operator's server must not be used for mass mail."""
 
 
@@ -216,7 +216,7 @@ def _recipients(value: str) -> str | Message:
     addresses = [address.strip() for address in value.replace("，", ",").replace(";", ",").split(",") if address.strip()]
     if not addresses or not all(ADDRESS.fullmatch(address) for address in addresses):
         return Message("alert.no-mail")
-    return ", ".join(addresses) if len(addresses) <= MOST_RECIPIENTS else Message("alert.many-mails", most=MOST_RECIPIENTS)
+    return ", ".join(addresses) if len(addresses) <= MAX_RECIPIENTS else Message("alert.many-mails", most=MAX_RECIPIENTS)
 
 
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:

@@ -24,7 +24,7 @@ from newsportal.dedup.document import Document as Compared
 from newsportal.errors import ModelError
 from newsportal.items import content_id
 from newsportal.messages import Message, to_json
-from newsportal.services.learning.gathering import LEAST_CHARS, gather
+from newsportal.services.learning.gathering import MIN_CHARS, gather
 from newsportal.sources import Sources
 from newsportal.store.labels import CATEGORIES, Document, NewDocument
 from newsportal.store.store import Store
@@ -180,9 +180,9 @@ def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answe
     return wrong - right > math.sqrt(wrong + right)
 
 
-LEAST_OF_LABEL: Final = 40  # minimum documents of a label: with a tenth held out, fewer give no figure
-LEAST_OF_TOPIC: Final = 100  # articles of a topic before a model is trained for it
-MOST_OF_TOPIC: Final = 2000  # maximum articles of a topic in its corpus; a linear model gains little from more
+MIN_LABEL_DOCUMENTS: Final = 40  # minimum documents of a label: with a tenth held out, fewer give no figure
+MIN_TOPIC_ARTICLES: Final = 100  # articles of a topic before a model is trained for it
+MAX_TOPIC_ARTICLES: Final = 2000  # maximum articles of a topic in its corpus; a linear model gains little from more
 OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles are outside, and more diverse
 
 
@@ -217,7 +217,7 @@ class _Gathered:
     outside: list[tuple[str, str]] = field(default_factory=list)
 
     def documents(self) -> list[NewDocument]:
-        inside = sorted(self.inside)[:MOST_OF_TOPIC]
+        inside = sorted(self.inside)[:MAX_TOPIC_ARTICLES]
         outside = sorted(self.outside)[: OUTSIDE * len(inside)]
         return [NewDocument(label, article_id=id) for label, group in ((IN, inside), (OUT, outside)) for _, id in group]
 
@@ -232,7 +232,7 @@ def retrain(
     rules = [topic.rule for topic in sources.topics if topic.enabled]
     gathered = {rule.name: _Gathered() for rule in rules}
     for article in store.all_articles() if rules else ():
-        if article.fold_of is not None or len(article.text) < LEAST_CHARS:
+        if article.fold_of is not None or len(article.text) < MIN_CHARS:
             continue
         for rule in rules:
             label = topics.example(rule, article.topic_marks, article.title, article.text, article.summary)
@@ -241,8 +241,8 @@ def retrain(
                 place.append((content_id(f"{rule.name} {article.id}"), article.id))
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
-        if len(found.inside) < LEAST_OF_TOPIC:
-            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=LEAST_OF_TOPIC))
+        if len(found.inside) < MIN_TOPIC_ARTICLES:
+            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=MIN_TOPIC_ARTICLES))
             continue
         store.corpora.create(corpus, now=_now(), note=f"articles with and without the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
@@ -256,9 +256,9 @@ def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress
     documents = sum(counts.values())
     versions = store.corpora.models(corpus)
     new = documents - int(versions[0].facts.get("documents", 0)) if versions else documents
-    enough = [label for label, number in counts.items() if number >= LEAST_OF_LABEL]
+    enough = [label for label, number in counts.items() if number >= MIN_LABEL_DOCUMENTS]
     if len(enough) < 2:
-        reason = Message("train.labels", least=LEAST_OF_LABEL, enough=len(enough), all=len(counts))
+        reason = Message("train.labels", least=MIN_LABEL_DOCUMENTS, enough=len(enough), all=len(counts))
         return Done(corpus, documents, new, why=reason)
     if new < least_new:
         return Done(corpus, documents, new, why=Message("train.few-new", least=least_new))
