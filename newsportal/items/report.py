@@ -119,13 +119,10 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         return runs[0]
     ended = [run.ended for run in runs if run.ended is not None]
     return Run(
-        id=runs[0].id.rsplit("-", 1)[0],
-        started=min(run.started for run in runs),
-        ended=max(ended) if len(ended) == len(runs) else None,
+        id=runs[0].id.rsplit("-", 1)[0], started=min(run.started for run in runs), ended=max(ended) if len(ended) == len(runs) else None,
         reason=", ".join(sorted({run.reason for run in runs if run.reason})),
-        spiders=tuple(spider for run in runs for spider in run.spiders),
-        sources=tuple(row for run in runs for row in run.sources),
-    )
+        spiders=tuple(spider for run in runs for spider in run.spiders), sources=tuple(row for run in runs for row in run.sources),
+    )  # fmt: skip
 
 
 def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
@@ -136,13 +133,9 @@ def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
         failed.update(row.failed)
         list_failed.update(row.list_failed)
     return SourceReport(
-        source=name,
-        **{key: sum(getattr(row, key) for row in rows) for key in COUNTERS},
-        failed=failed,
-        list_failed=list_failed,
-        notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
-        seconds=sum(row.seconds for row in rows),
-    )
+        source=name, **{key: sum(getattr(row, key) for row in rows) for key in COUNTERS}, failed=failed, list_failed=list_failed,
+        notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)), seconds=sum(row.seconds for row in rows),
+    )  # fmt: skip
 
 
 def to_dict(run: Run) -> dict[str, object]:

@@ -465,6 +465,7 @@ def test_methods_of_all_sources_are_chosen(connect: Any, path: Path) -> None:
     path.write_text(f"{TEXT}extractor: cevc  # 论文 E\n", "utf-8")
     client = connect("admin")
     sent = fields(client.get("/methods").text)
+    assert "留空为 best。" in client.get("/methods").text
     assert (sent["extractor.method"], sent["duplicates.method"]) == (["cevc"], [""])
     changes = {
         "extractor__method": "table_stats",
