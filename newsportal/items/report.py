@@ -146,20 +146,15 @@ def to_dict(run: Run) -> dict[str, object]:
         rates = {"left": report.left, "precision": report.precision, "recall": report.recall}
         return plain | {"notes": [messages.to_json(note) for note in report.notes]} | rates
 
+    topics = [
+        {"topic": topic, "source": row.source} | {key: getattr(row, key) for key in (*COUNTERS, "precision", "recall")}
+        for topic, rows in run.topics.items()
+        for row in rows
+    ]
     return {
-        "id": run.id,
-        "started": run.started.isoformat(),
-        "ended": run.ended.isoformat() if run.ended else None,
-        "reason": run.reason,
-        "spiders": list(run.spiders),
-        "sources": [row(report) for report in run.sources],
-        "total": row(run.total),
-        "topics": [
-            {"topic": topic, "source": row.source} | {key: getattr(row, key) for key in (*COUNTERS, "precision", "recall")}
-            for topic, rows in run.topics.items()
-            for row in rows
-        ],
-    }
+        "id": run.id, "started": run.started.isoformat(), "ended": run.ended.isoformat() if run.ended else None, "reason": run.reason,
+        "spiders": list(run.spiders), "sources": [row(report) for report in run.sources], "total": row(run.total), "topics": topics,
+    }  # fmt: skip
 
 
 def from_dict(plain: Mapping[str, object]) -> Run:

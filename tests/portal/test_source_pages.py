@@ -124,7 +124,7 @@ def test_change_keeps_comments_and_is_undone(connect: Any, path: Path) -> None:
     ("changes", "field", "zh", "en"),
     [
         ({"url": "ftp://a.example/"}, "url", "不是网址", "is not a URL"),
-        ({"url": ""}, "url", "缺少", "is missing"),
+        ({"url": ""}, "url", "请填写此项", "Please fill this in"),
         ({"name": "乙报"}, "name", "已被使用", "already used in line"),
         ({"name": "甲/乙"}, "name", "斜杠", "contains a slash"),
         ({"interval": "bald"}, "interval", "不是数字", "allowed: a number"),
