@@ -37,7 +37,7 @@ from newsportal.text import dom
 
 NOW = datetime(2026, 3, 5, 9, tzinfo=UTC)
 KEY = "engine:bing_news"
-FILE = "topics: [{name: 旅游, engines: [bing_news], query: [古镇, 海岛]}, {name: 航天, engines: [bing_news]}]"
+FILE = "{schedule: {usual: 180}, topics: [{name: 旅游, engines: [bing_news], query: [古镇, 海岛]}, {name: 航天, engines: [bing_news]}]}"
 CAPTCHA = "<html><head><title>安全验证</title></head><body><p>请输入验证码</p></body></html>"
 
 
@@ -116,7 +116,10 @@ def test_report_lists_affected_topics(spider: Any) -> None:
     assert (note.code, params["topics"]) == ("note.topics-lost", "旅游, 航天")
     details = dict(params["why"].params)
     assert (details["engine"], details["since"]) == ("bing_news", NOW)
-    assert details["again"] > utcnow() + timedelta(hours=1)
+    assert spider.tracker.store.source_state(KEY).last_error.startswith("blocked: captcha"), "known if this process is killed"
+    asyncio.run(spider.tracker.close([KEY], utcnow()))
+    planned = spider.timing.due_at(next(iter(spider.sources())), spider.tracker.store.source_state(KEY), utcnow())
+    assert abs(details["again"] - planned) < timedelta(minutes=30), "three hours, doubled; the pause ends earlier"
 
 
 def test_responding_engine_has_no_refusal() -> None:

@@ -216,7 +216,9 @@ class SourceStates:
     async def pause_now(self, source: str, until: datetime) -> None:
         self.pause(source, until)
         with warned(logger, "the Retry-After of %s could not be shared with other workers", source, source=source):
-            await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
+            state = await self.state(source)
+            error = self._errors.get(source, state.last_error)
+            await asyncio.to_thread(self.store.save_source_state, replace(state, rest_until=until, last_error=error))
 
     async def is_paused(self, source: str) -> bool:
         """Return whether any worker paused ``source``; False if the store is unreachable."""
@@ -255,12 +257,11 @@ class SourceStates:
     def _seen(self, state: SourceState, now: datetime) -> SourceState:
         source = state.source
         return replace(
-            state,
-            validators={**state.validators, **self._validators.get(source, {})},
+            state, validators={**state.validators, **self._validators.get(source, {})},
             rest_until=self._pauses.get(source, state.rest_until),
             layout_changed=now if source in self._layouts else state.layout_changed,
             hung=backoff.count_hangs(state.hung, self.hung.get(source, set()), now),
-        )
+        )  # fmt: skip
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
         """Save the states of the visited sources. ``finished``: the run was not interrupted. Raises ``StoreError``."""
@@ -278,16 +279,11 @@ class SourceStates:
             self.store.save_source_state(replace(state, last_error=error))
             return
         complete = finished and (error is None or error.startswith(BLOCKED))  # do not send further queries to an engine that blocks
-        self.store.save_source_state(
-            replace(
-                self._seen(state, now),
-                last_run=now,
-                last_success=state.last_success if error else now,
-                last_error=error or state.last_error,
-                failures_in_row=state.failures_in_row + 1 if error else 0,
-                unfinished=None if complete else state.unfinished,
-            )
-        )
+        seen = replace(
+            self._seen(state, now), last_run=now, last_success=state.last_success if error else now, last_error=error or state.last_error,
+            failures_in_row=state.failures_in_row + 1 if error else 0, unfinished=None if complete else state.unfinished,
+        )  # fmt: skip
+        self.store.save_source_state(seen)
 
     def _failed_elsewhere(self, source: str) -> str | None:
         """Return the most frequent reason why list pages failed in another process."""

@@ -119,13 +119,10 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         return runs[0]
     ended = [run.ended for run in runs if run.ended is not None]
     return Run(
-        id=runs[0].id.rsplit("-", 1)[0],
-        started=min(run.started for run in runs),
-        ended=max(ended) if len(ended) == len(runs) else None,
+        id=runs[0].id.rsplit("-", 1)[0], started=min(run.started for run in runs), ended=max(ended) if len(ended) == len(runs) else None,
         reason=", ".join(sorted({run.reason for run in runs if run.reason})),
-        spiders=tuple(spider for run in runs for spider in run.spiders),
-        sources=tuple(row for run in runs for row in run.sources),
-    )
+        spiders=tuple(spider for run in runs for spider in run.spiders), sources=tuple(row for run in runs for row in run.sources),
+    )  # fmt: skip
 
 
 def sum_reports(name: str, rows: Iterable[SourceReport]) -> SourceReport:
@@ -136,13 +133,9 @@ def sum_reports(name: str, rows: Iterable[SourceReport]) -> SourceReport:
         failed.update(row.failed)
         list_failed.update(row.list_failed)
     return SourceReport(
-        source=name,
-        **{key: sum(getattr(row, key) for row in rows) for key in COUNTERS},
-        failed=failed,
-        list_failed=list_failed,
-        notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
-        seconds=sum(row.seconds for row in rows),
-    )
+        source=name, **{key: sum(getattr(row, key) for row in rows) for key in COUNTERS}, failed=failed, list_failed=list_failed,
+        notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)), seconds=sum(row.seconds for row in rows),
+    )  # fmt: skip
 
 
 def to_dict(run: Run) -> dict[str, object]:
@@ -153,20 +146,15 @@ def to_dict(run: Run) -> dict[str, object]:
         rates = {"left": report.left, "precision": report.precision, "recall": report.recall}
         return plain | {"notes": [messages.to_json(note) for note in report.notes]} | rates
 
+    topics = [
+        {"topic": topic, "source": row.source} | {key: getattr(row, key) for key in (*COUNTERS, "precision", "recall")}
+        for topic, rows in run.topics.items()
+        for row in rows
+    ]
     return {
-        "id": run.id,
-        "started": run.started.isoformat(),
-        "ended": run.ended.isoformat() if run.ended else None,
-        "reason": run.reason,
-        "spiders": list(run.spiders),
-        "sources": [row(report) for report in run.sources],
-        "total": row(run.total),
-        "topics": [
-            {"topic": topic, "source": row.source} | {key: getattr(row, key) for key in (*COUNTERS, "precision", "recall")}
-            for topic, rows in run.topics.items()
-            for row in rows
-        ],
-    }
+        "id": run.id, "started": run.started.isoformat(), "ended": run.ended.isoformat() if run.ended else None, "reason": run.reason,
+        "spiders": list(run.spiders), "sources": [row(report) for report in run.sources], "total": row(run.total), "topics": topics,
+    }  # fmt: skip
 
 
 def from_dict(plain: Mapping[str, object]) -> Run:

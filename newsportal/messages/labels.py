@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 _DETAILS: Final = (
-    "added articles category columns command days document documents file format keywords label messages name number only pages "
-    "priority reason relabelled requests rights role secret sources table templates text title topics version versions"
+    "added articles by captions category columns command days document documents duplicates edit extractor fields file format keywords "
+    "kind label messages method name number only pages pinned priority reason recommendation relabelled requests rights role secret "
+    "sources stories table templates text title topics version versions"
 )  # details in the log of changes whose label is their name
 
 SENTENCES: Final[Mapping[str, str]] = {
@@ -135,7 +136,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "about.search": "Search",
     "about.event": "Event",
     "about.briefing": "Briefing",
-    "about.rising": "What rises",
+    "about.rising": "Rising subjects",
     "about.sources": "A source fails",
     "about.disk": "The disk is almost full",
     "about.crawl": "No crawl finishes",
@@ -215,6 +216,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "detail.do": "what was done",
     "detail.enabled": "switched on",
     "detail.engines": "search engines",
+    "detail.from": "where from",
+    "detail.hints": "weak words",
     "detail.interval": "minutes between visits",
     "detail.must": "all of these words",
     "detail.not": "none of these words",
@@ -229,6 +232,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "detail.url": "address",
     "detail.wanted": "wish",
     "detail.what": "part",
+    "detail.words": "strong words",
     "train.few": "labels with fewer than %(few)s documents, too few to be learned well: %(labels)s",
     "train.unmeasured": "labels with too few documents for evaluation: %(labels)s",
     "train.hardly": "labels with fewer than %(few)s documents are learned poorly: %(labels)s",

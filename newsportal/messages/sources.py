@@ -31,7 +31,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "sources.longer-than": "found %(found)s, which is more than %(key)s (%(limit)s); allowed: at most that",
     "sources.too-long": "found %(found)s characters; allowed: up to %(limit)s",
     "sources.empty-list": "found an empty list; allowed: at least one",
-    "sources.empty-text": "found an empty text; allowed: at least one",
+    "sources.empty-text": "found an empty text; allowed: at least one character",
     "sources.other": "found %(found)s; %(why)s",
     "sources.double": "found %(found)s, already used in line %(line)s; allowed: a unique name",
     "sources.no-engine": "found %(found)s, which is not an engine; allowed: %(allowed)s",

@@ -100,7 +100,8 @@ def by_field(problems: Iterable[Problem], kind: str, place: int, words: NullTran
             fields.setdefault("name", problem_text(problem, words))
         elif inside or problem.key == start:
             key = re.sub(r"\[\d+\]", "", problem.key[len(start) :].lstrip(".")) or "name"
-            fields.setdefault(key, problem_text(problem, words))
+            empty = problem.message.code in ("sources.missing", "sources.empty-text", "sources.empty-name")
+            fields.setdefault(key, words.gettext(_("Please fill this in.")) if empty else problem_text(problem, words))
         else:
             others.append(f"{problem.line}: {problem.key}: {problem_text(problem, words)}")
     return fields, others

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from newsportal.events import EventClusters
-from newsportal.events.summaries import Text, lead, sentences, summarise
+from newsportal.events.summaries import RepeatedSentences, Text, lead, sentences, summarise
 from newsportal.services.events.following import state_of, story_of
 from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story, StoryFilter
@@ -96,15 +96,18 @@ def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
     by_id = {story.id: story for story in stories}
     placed = store.events.of(by_id)
     heads = _heads(store, (story for story in by_id.values() if story.id not in placed))
-    clusters, groups = EventClusters(), dict[str, list[Story]]()
+    clusters, groups, boilerplate = EventClusters(), dict[str, list[Story]](), RepeatedSentences()
+    for id, head in heads.items():
+        boilerplate.add(id, head.site or head.source, head.text)
     if heads:
         for id, vector in store.events.vectors(len(placed), {place.event_id for place in placed.values()}):
             clusters.restore(state_of(id, vector))
     for story in sorted(by_id.values(), key=lambda story: (story.first_seen, story.id)):
         if story.id in placed:
             event = placed[story.id].event_id
-        elif head := heads.get(story.id):
-            event = clusters.add(story_of(story.id, head.title, head.text, head.moment)).event
+        elif article := heads.get(story.id):
+            text = boilerplate.without(article.site or article.source, article.text)
+            event = clusters.add(story_of(story.id, article.title, text, article.moment)).event
         else:
             continue  # deleted meanwhile
         groups.setdefault(event, []).append(story)

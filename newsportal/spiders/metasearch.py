@@ -177,9 +177,9 @@ class MetasearchSpider(NewsSpider):
             state = await self.tracker.state(source.key)
             until = utcnow() + min(timedelta(seconds=source.rest or block.rest) * 2 ** min(state.failures_in_row, 10), MAX_REST)
             await self.tracker.pause_now(source.key, until)
-            self._note_refusal(
-                source, replace(state, rest_until=until, last_error=reason, failures_in_row=state.failures_in_row + 1, next_visit=None)
-            )
+            failures = state.failures_in_row + 1
+            failed = replace(state, rest_until=until, last_run=utcnow(), last_error=reason, failures_in_row=failures, next_visit=None)
+            self._note_refusal(source, replace(failed, next_visit=self.timing.due_at(source, failed, utcnow())))
             return
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.tracker.layout_changed(source.key)

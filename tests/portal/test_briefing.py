@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -50,6 +52,11 @@ def test_feed_has_one_entry_per_day(client: httpx.Client) -> None:
     assert [item["title"] for item in items][:1] == ["简报 2026-05-19"]
     assert "/story/" in items[0]["content_html"]
     assert client.get("/briefing/feed.xml").status_code == 404
+
+
+def test_feeds_of_the_page_exist(client: httpx.Client) -> None:
+    feeds = set(re.findall(r'href="(/briefing/feed\.[^"]+)"', client.get("/briefing").text))
+    assert {client.get(url).status_code for url in feeds} == {200}
 
 
 def test_api_returns_briefing(client: httpx.Client) -> None:

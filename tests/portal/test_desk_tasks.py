@@ -103,6 +103,9 @@ def test_reports_of_idle_crawls_are_collapsed(editor: httpx.Client, newsdesk: St
     assert "新增 0 条报道" in editor.get("/desk").text
     newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "finished", ("sitemap",)))
     assert "新增 3 条报道" in editor.get("/desk").text, "of the last crawl that visited a source"
+    for spider in ("rss", "hub"):
+        newsdesk.save_run(Run(f"20260520-103000-one-{spider}", now, now, "finished", (spider,), (busy,)))
+    assert "新增 6 条报道" in editor.get("/desk").text, "of all its spiders"
 
 
 def test_desk_lists_failing_sources_with_reason_and_actions(serve: Any, folder: Path) -> None:
@@ -114,6 +117,6 @@ def test_desk_lists_failing_sources_with_reason_and_actions(serve: Any, folder: 
         editor = serve(store, None, load(folder / "failing.yaml"), role="editor", reread_every=0)
         page = lxml_html.document_fromstring(editor.get("/desk").text)
     (row,) = page.xpath("//ul[contains(@class, 'troubles')]/li")
-    assert "坏报" in row.text_content()
+    assert "坏报（订阅源）" in row.text_content()
     assert "404" in row.text_content()
     assert row.xpath(".//form/@action") == ["/sources/feed:%E5%9D%8F%E6%8A%A5/run", "/sources/feed:%E5%9D%8F%E6%8A%A5/enable"]

@@ -115,8 +115,10 @@ def test_audit_details_are_readable(client: httpx.Client) -> None:
     now = datetime(2026, 5, 20, tzinfo=UTC)
     trail.add(person, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
     trail.add(person, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)
+    trail.add(person, "article.fold", "a", {"from": "b", "to": "c"}, now=now)
     page = lxml_html.document_fromstring(client.get("/audit").text)
-    changed, added = (row.xpath("./td[@class='told']/small/text()") for row in page.xpath("//tr[@data-entry]")[:2])
+    folded, changed, added = (row.xpath("./td[@class='told']/small/text()") for row in page.xpath("//tr[@data-entry]")[:3])
+    assert folded == ["来自：b", "去向：c"]
     assert added == ["任一关键词：渡轮、码头"]
     assert changed == ["访问间隔（分钟）：未设置", "启用：否", "话题：港口、航运"]
     assert not [word for word in ("None", "['", "False") if word in page.xpath("//table")[0].text_content()]

@@ -124,7 +124,7 @@ def test_change_keeps_comments_and_is_undone(connect: Any, path: Path) -> None:
     ("changes", "field", "zh", "en"),
     [
         ({"url": "ftp://a.example/"}, "url", "不是网址", "is not a URL"),
-        ({"url": ""}, "url", "缺少", "is missing"),
+        ({"url": ""}, "url", "请填写此项", "Please fill this in"),
         ({"name": "乙报"}, "name", "已被使用", "already used in line"),
         ({"name": "甲/乙"}, "name", "斜杠", "contains a slash"),
         ({"interval": "bald"}, "interval", "不是数字", "allowed: a number"),
@@ -465,6 +465,7 @@ def test_methods_of_all_sources_are_chosen(connect: Any, path: Path) -> None:
     path.write_text(f"{TEXT}extractor: cevc  # 论文 E\n", "utf-8")
     client = connect("admin")
     sent = fields(client.get("/methods").text)
+    assert "留空为 best。" in client.get("/methods").text
     assert (sent["extractor.method"], sent["duplicates.method"]) == (["cevc"], [""])
     changes = {
         "extractor__method": "table_stats",

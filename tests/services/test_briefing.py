@@ -58,6 +58,14 @@ def test_events_quote_sentences_of_their_articles(store: Store) -> None:
     assert len(compile_briefing(store, NOW - DAY, NOW, count=1).events) == 1
 
 
+def test_boilerplate_of_a_site_does_not_join_its_stories(store: Store) -> None:
+    follow_us = "更多本地新闻，欢迎关注晨光网公众号，每天早上七点，我们准时把城里的大小事情送到您的手边。"
+    shorts = {"渡轮下水": "新渡轮今天下水，载客三百人。", "景桥关闭": "峡谷观景桥因大风关闭。", "球队夺冠": "水手队今晚夺得联赛冠军。"}
+    for title, text in shorts.items():
+        write(store, title, f"{text}\n{follow_us}")
+    assert [len(event.stories) for event in compile_briefing(store, NOW - DAY, NOW).events] == [1, 1, 1]
+
+
 def test_consecutive_sentences_are_one_passage() -> None:
     def quotes(story: str, *texts: str) -> list[Quote]:
         return [Quote(text, story, story, "晨光网", f"https://example.org/{story}") for text in texts]

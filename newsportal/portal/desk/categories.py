@@ -124,7 +124,7 @@ def _choices(model: type[Part]) -> tuple[str, ...]:
 
 
 FORM: Final[tuple[Group, ...]] = (
-    (_("What is read"), EXTRACTOR),
+    (_("What is read"), (replace(EXTRACTOR[0], hint=_("Empty: best.")), *EXTRACTOR[1:])),
     (_("Detection of reposts"), (
         Field("duplicates.method", _("Method for folding articles"), "choice",
               _("Empty: judge. With title_index, reposts are not even fetched."), choices=_choices(Duplicates)),

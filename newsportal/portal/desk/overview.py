@@ -9,13 +9,16 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from newsportal.items.report import merge_runs
 from newsportal.portal.access import WATCH, may
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.articles import FILTERS
 from newsportal.portal.desk.sources import health_texts
 from newsportal.portal.monitor.process_metrics import measure_disk as disk_of
 from newsportal.portal.render import render
+from newsportal.portal.wording import display_name_function
 from newsportal.services.accounts import Right
+from newsportal.services.jobs.records import job_of
 from newsportal.store.lists import ArticleFilter
 
 RECENT: Final = timedelta(days=7)  # older articles and messages are not counted as tasks
@@ -113,7 +116,9 @@ router = APIRouter(dependencies=WATCH)
 def desk(request: Request, visit: VisitDep) -> Response:
     runs = visit.portal.store.runs(RUNS_READ)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
+    crawl = merge_runs([run for run in runs if job_of(run) == job_of(last)]) if last else None
     failing = [row for row in visit.portal.health() if row.health.bad]
-    keys = visit.portal.by_key  # the sources that have an entry in the file
-    troubles = [{"source": row.source, **health_texts(row, visit), "editable": row.source.key in keys} for row in failing[:NAMED_SOURCES]]
-    return render(request, "desk_start.html", tasks=tasks(visit), last=last, troubles=troubles, failing=len(failing))
+    keys, name = visit.portal.by_key, display_name_function(visit.portal, visit.clock.words)  # a feed and a channel may have the same name
+    named = [(row, row.source.key) for row in failing[:NAMED_SOURCES]]
+    troubles = [{"source": row.source, "name": name(key), "editable": key in keys, **health_texts(row, visit)} for row, key in named]
+    return render(request, "desk_start.html", tasks=tasks(visit), last=crawl, troubles=troubles, failing=len(failing))

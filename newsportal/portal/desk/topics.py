@@ -115,7 +115,7 @@ def engine_choices(visit: Visit, sources: Sources) -> list[EngineChoice]:
         reason = refusal(name, state, visit.clock.now)
         last = state.last_success if state else None
         text = visit.clock.says(reason) if reason else visit.say("answered at %(when)s", when=visit.clock.full(last)) if last else ""
-        choices.append(EngineChoice(name, text or visit.say("not asked yet"), reason is not None))
+        choices.append(EngineChoice(name, text or visit.say("not queried yet"), reason is not None))
     return choices
 
 

@@ -3,6 +3,7 @@ their articles; ``/rising``, words, names and events more frequent than their pa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Final
@@ -95,7 +96,7 @@ def page(request: Request, visit: Visit, day: date | None, since: datetime, unti
         last_visit=previous, new=sum(event.last > previous for event in briefing.events) if previous else 0,
         earlier=address(f"/briefing/{before}", topic=topic) if has_stories(visit, before) else None,
         later=(address(f"/briefing/{day + DAY}", topic=topic) if day < today else name) if day else None,
-        feed=FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic),
+        feed=replace(FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic), csv="", jsonl=""),  # a briefing is no list
     )  # fmt: skip
     if day is None:
         remember_visit(response, cookie, COOKIE)
