@@ -106,7 +106,7 @@ def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
         if story.id in placed:
             event = placed[story.id].event_id
         elif article := heads.get(story.id):
-            text = boilerplate.without(article.site or article.source, article.text)
+            text = boilerplate.remove_from(article.site or article.source, article.text)
             event = clusters.add(story_of(story.id, article.title, text, article.moment)).event
         else:
             continue  # deleted meanwhile
