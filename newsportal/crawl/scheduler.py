@@ -145,7 +145,6 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     # requests
 
     def _keep_local(self, request: Request, lease: str | None) -> bool:
-        """Keep the request in this process."""
         host = host_of(request.url)
         if self.feeder is None:
             self.host_queues.hold(host, 0.0)

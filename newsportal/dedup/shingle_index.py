@@ -156,15 +156,15 @@ class ShingleIndex:
         self._note(number, length, story, title)
         self._index.add(number, runs)
 
-    def add_all(self, documents: Sequence[tuple[int, Codes, int, int, str]]) -> None:
-        """Add many documents in order, with the arguments of :meth:`add`: faster for some hundred or more."""
-        if len(documents) < MANY:
-            for document in documents:
-                self.add(*document)
-            return
-        for number, _, length, story, title in documents:
+    def add_all(self, documents: Sequence[tuple[int, bytes, int, int, str]]) -> None:
+        """Add many stored documents in order, with the arguments of :meth:`add`, but all runs as bytes: faster for some hundred or more."""
+        runs = [indexed(np.sort(np.frombuffer(stored, dtype=np.uint32)), length) for _, stored, length, *_ in documents]
+        for (number, _, length, story, title), codes in zip(documents, runs, strict=True):
             self._note(number, length, story, title)
-        self._index.add_all([number for number, *_ in documents], [runs for _, runs, *_ in documents])
+            if len(documents) < MANY:
+                self._index.add(number, codes)
+        if len(documents) >= MANY:
+            self._index.add_all([number for number, *_ in documents], runs)
 
     def _note(self, number: int, length: int, story: int, title: str) -> None:
         if number - self._base >= self._facts.shape[1]:
