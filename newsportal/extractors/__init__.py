@@ -57,7 +57,6 @@ class PersistentLearner(Learner, Protocol):
 
 
 def load_yaml(package: str, name: str) -> Any:
-    """Load the YAML file ``name`` from the directory of ``package``."""
     import yaml  # loaded late
 
     return yaml.load((files(package) / name).read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
