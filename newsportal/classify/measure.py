@@ -77,7 +77,6 @@ class Report:
 
 
 def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
-    """Compare ``answers`` with the ``true`` labels."""
     confusion = Counter((label, answer.label) for label, answer in zip(true, answers, strict=True))
     scores = tuple(_score(label, confusion) for label in sorted(set(true)))
     binned: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, assigned or not

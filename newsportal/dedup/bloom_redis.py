@@ -30,7 +30,6 @@ HASHES: Final = Struct("<II")
 
 
 def script(*names: str) -> str:
-    """Return the joined parts of a script."""
     return "\n".join((files(__package__) / "lua" / f"{name}.lua").read_text("utf-8") for name in ("layout", *names))
 
 

@@ -15,8 +15,6 @@ from datetime import timedelta
 from math import sqrt
 from sys import intern
 
-import numpy as np
-
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import STOP_CHARACTER, STOP_WORDS, WORD, segment
 
@@ -66,6 +64,8 @@ class Cosine:
         return verdict
 
     def _find_most_similar(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
+        import numpy as np  # loaded late: the store needs only the words
+
         cosines = np.zeros(len(self._documents))  # with every document in the window, oldest first
         for word, weight in vector.items():
             if word in self._index:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeVar
+
+from newsportal.text import letters
 
 Relation = Literal["same", "part", "contains"]  # relation of a repost to the earlier document: the same text, a part of it, or more
 
@@ -34,6 +36,26 @@ class Verdict:
 NEW = Verdict()  # verdict on a document that repeats none
 
 
+ALIKE: Final = 0.6
+"""Minimum share of the shorter title's letter pairs for similar titles: a site's prefix and the name of the event are not enough."""
+
+SAME: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
+TITLE_KEPT: Final = 40  # letters kept of a title
+
+
+def title_letters(title: str | None) -> str:
+    return letters(title or "")[:TITLE_KEPT]
+
+
+def letter_pairs(title: str) -> set[str]:
+    return {title[place : place + 2] for place in range(len(title) - 1)}
+
+
+def alike(first: str, second: str) -> bool:
+    pairs, others = letter_pairs(first), letter_pairs(second)
+    return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
+
+
 class Finder(Protocol):
     """Finds documents that repeat earlier ones, in time order, within its window. Not thread-safe."""
 
@@ -43,6 +65,7 @@ class Finder(Protocol):
 
 T = TypeVar("T")
 
+WINDOW: Final = 180.0  # days after which the judge and the stores forget a text
 DAWN = float("-inf")  # time of documents without one while no document had one
 
 

@@ -116,6 +116,5 @@ def _hashes(codes: Codes) -> Codes:
     mixed *= MIX
     hashes: Codes = (mixed >> HALF).astype(np.uint32) & np.uint32(ALL - 2)
     digits = codes - np.uint32(ord("0")) < 10
-    for place in range(RUN) if digits.any() else ():
-        hashes |= digits[place : place + number]
-    return hashes
+    near = digits[:-2] | digits[1:-1] | digits[2:]
+    return hashes | (near[:-3] | near[3:])

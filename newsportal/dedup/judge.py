@@ -16,14 +16,11 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.dedup.document import NEW, Document, Relation, Verdict, Window
+from newsportal.dedup.document import NEW, SAME, WINDOW, Document, Relation, Verdict, Window, alike, letter_pairs, title_letters
 from newsportal.dedup.fingerprints import ALL, KEPT, Codes, Fingerprint, fingerprint, limit_for
 from newsportal.dedup.shingle_index import ShingleIndex, indexed
 from newsportal.items import FoldKey, content_id
 from newsportal.text import letters
-
-ALIKE: Final = 0.6
-"""Minimum share of the shorter title's letter pairs for similar titles: a site's prefix and the name of the event are not enough."""
 
 SPOKEN: Final = 0.3  # minimum share of a title's letter pairs in a text about it
 SHORTEST: Final = 4  # minimum letters of a significant title
@@ -33,16 +30,7 @@ def is_subject(new: str, old: str, shared: str) -> bool:
     """Return whether the titles (letters only) are similar, or ``shared`` is about one of them. True for insignificant titles."""
     if min(len(new), len(old)) < SHORTEST:
         return True
-    return alike(new, old) or any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (_pairs(new), _pairs(old)))
-
-
-def alike(first: str, second: str) -> bool:
-    pairs, others = _pairs(first), _pairs(second)
-    return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
-
-
-def _pairs(title: str) -> set[str]:
-    return {title[place : place + 2] for place in range(len(title) - 1)}
+    return alike(new, old) or any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in map(letter_pairs, (new, old)))
 
 
 MIN_TITLE = 8  # minimum letters of a title specific to one event: shorter ones (「图片新闻」「今日天气」) are names of columns
@@ -61,7 +49,6 @@ def fold_keys(title: str | None, text: str | None) -> tuple[FoldKey, ...]:
 
 
 ENOUGH: Final = 0.6  # minimum containment of a repost
-SAME: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
 UNCHANGED: Final = 0.98
 
 NUMBERS_KEPT: Final = 0.7  # minimum share of runs with digits that are kept, relative to the runs without
@@ -156,12 +143,10 @@ def _is_in(runs: Codes, others: Codes) -> NDArray[np.bool_]:
 
 
 T = TypeVar("T")  # type of a story's key: a number in memory, an id in a store
-WINDOW: Final = 180.0  # days after which a text is forgotten
 CAPACITY: Final = 2_000_000  # maximum number of documents, some 4 GB
 SURE: Final = 0.75  # containment from which titles are not compared …
 BRIEF: Final = 180  # … unless a text is so short (in runs) that it may consist of a site's boilerplate …
 CROWD: Final = 6  # … or the story has so many copies that it may be boilerplate
-TITLE_KEPT: Final = 40  # letters kept of a title
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +177,6 @@ def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], com
         if not doubtful or is_subject(title, old.title, new.covered(runs)):
             found.append((answer, old))
     return sorted(found, key=lambda pair: -pair[0].score)
-
-
-def title_letters(title: str | None) -> str:
-    return letters(title or "")[:TITLE_KEPT]
 
 
 class Judge:

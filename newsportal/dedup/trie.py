@@ -43,7 +43,6 @@ class Trie(Generic[V]):
         return path[-1].value if path else None
 
     def put(self, key: str, value: V) -> None:
-        """Set the ``value`` of ``key``."""
         node, at = self._root, 0
         while at < len(key):
             child = node.branches.get(key[at])

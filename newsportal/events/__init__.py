@@ -204,7 +204,6 @@ class EventClusters:
             self._add_posting(term, event, weight)
 
     def remove(self, id: str) -> None:
-        """Remove an event, if it exists."""
         if (event := self._events.pop(id, None)) is not None:
             self._lengths[event.number] = inf
             event.names, event.weights = [], array("f")

@@ -37,7 +37,6 @@ def components(stories: Sequence[Story], fixed: Collection[str] = ()) -> list[li
 
 
 def _connected(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the connected components of the nodes ``0 … count − 1``."""
     parents = list(range(count))
 
     def root(node: int) -> int:

@@ -114,7 +114,6 @@ def explain(reason: str, translate: Callable[[str], str] = str) -> str | None:
 
 
 def reason_message(reason: str) -> Message:
-    """Return the message for the reason of a failure."""
     code = reasons.code_of(reason)
     return as_text(reason) if code is None else Message(f"reason.{code}")
 

@@ -234,7 +234,6 @@ def _minimise(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prio
 
 
 def names(weights: Floats) -> tuple[str, ...]:
-    """Return the names of the features of ``weights``."""
     return (*ALWAYS, *PERSONAL)[: len(weights)]
 
 

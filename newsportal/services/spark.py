@@ -74,7 +74,6 @@ def why(text: str) -> str:
 
 
 def java() -> bool:
-    """Return whether Java is installed."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None
 

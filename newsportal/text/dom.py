@@ -101,7 +101,6 @@ class Document:
 
     @cached_property
     def link_texts(self) -> dict[Element, str]:
-        """Cache of the texts of links."""
         return {}
 
     def css(self, selector: str) -> list[Element]:

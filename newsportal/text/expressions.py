@@ -54,7 +54,6 @@ def find_all(expression: Any, text: str) -> Iterator[str]:
 
 
 def is_in(expression: Any, text: str) -> bool:
-    """Return whether ``text`` has a match."""
     return expression.search(encodable(text)) is not None
 
 

@@ -225,7 +225,6 @@ def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
 
 
 def _task(id: Any, stored: Any) -> tuple[Task, int]:
-    """Return a task and its tries."""
     text = as_text(stored)
     head, _, body = text[PREFIX:].partition("\n")
     host, priority, lane, source, at = json.loads(head)

@@ -170,7 +170,6 @@ def _classify_blocks(
 
 
 def _group_runs(nodes: Iterable[dom.Element], kinds: dict[dom.Element, int]) -> list[list[dom.Element]]:
-    """Group adjacent elements of the same kind."""
     return [list(run) for _, run in groupby(nodes, kinds.__getitem__)]
 
 

@@ -51,7 +51,6 @@ def _matches(pattern: str, code: str) -> Callable[[str], str | Message]:
 
 
 def check_status(answer: Answer) -> None:
-    """Check an answer by its status alone."""
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:

@@ -16,8 +16,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from newsportal.dedup.document import title_letters
 from newsportal.dedup.fingerprints import fingerprint
-from newsportal.dedup.judge import title_letters
 from newsportal.store.results import StoredArticle
 from newsportal.text import clean, segment
 

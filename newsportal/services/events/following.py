@@ -97,7 +97,6 @@ class EventFollower:
         return len(changes)
 
     def _present(self, store: Store, after: int) -> EventClusters:
-        """Return the clusters as stored."""
         if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MAX_EVENTS:
             self._edit = store.events.last_edit()
             self._clusters = EventClusters()
