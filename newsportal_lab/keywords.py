@@ -24,7 +24,7 @@ from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
 from newsportal.classify.keywords import keywords as weighted
 from newsportal.cli.options import OutFile
 from newsportal.text import STOP_WORDS, segment
-from newsportal.text.words import kinds, rarity
+from newsportal.text.words import parts_of_speech, word_idf
 from newsportal_lab.documents import answer_file, documents
 
 WINDOW: Final = 2  # words: adjacent ones only. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
@@ -75,12 +75,12 @@ def _best(weights: Mapping[str, float], limit: int) -> tuple[Keyword, ...]:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    return dict(kinds())
+    return dict(parts_of_speech())
 
 
 @cache
 def _rarity() -> tuple[Mapping[str, float], float]:
-    rare = rarity()
+    rare = word_idf()
     return rare, median(rare.values())
 
 

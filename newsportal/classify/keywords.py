@@ -27,9 +27,9 @@ from typing import Final, NamedTuple
 from newsportal.classify.new_words import NAME as NAME_KIND
 from newsportal.classify.new_words import NAMES, VERB, new_words, word_kinds
 from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
-from newsportal.text.characters import made_once
+from newsportal.text.characters import cache_once
 from newsportal.text.word_table import WordTable, cached_table
-from newsportal.text.words import cutter, dictionary_version, kinds, rarity
+from newsportal.text.words import cutter, dictionary_version, parts_of_speech, word_idf
 
 LIMIT: Final = 8  # keywords of an article: as many as fit on one line
 READ_CHARS: Final = 1500  # characters of the body that are read: the subject is at its beginning; 2,500 or all find no more.
@@ -190,7 +190,7 @@ def _unknown(word: str, usual: float) -> float:
 USUAL: Final = ""  # key of the table for the idf of unknown words
 
 
-@made_once
+@cache_once
 def _table() -> WordTable:
     """Return the table of the weight of every dictionary word."""
     inputs = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
@@ -198,10 +198,10 @@ def _table() -> WordTable:
 
 
 def _weights() -> dict[str, float]:
-    rare = rarity()
+    rare = word_idf()
     usual = median(rare.values())
     table = {USUAL: usual}
-    for word, kind in kinds():
+    for word, kind in parts_of_speech():
         if len(word) > 1:
             by_kind = NAME if kind[:2] in NAMES else KINDS["n"] if kind == "vn" else KINDS.get(kind[:1], 0.0)
             table[word] = rare.get(word, usual) * by_kind * (1.0 + LONGER * (len(word) - 2))

@@ -17,9 +17,9 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from newsportal.text.characters import made_once
+from newsportal.text.characters import cache_once
 from newsportal.text.word_table import WordTable, cached_table
-from newsportal.text.words import dictionary_version, kinds, rarity
+from newsportal.text.words import dictionary_version, parts_of_speech, word_idf
 
 LONGEST: Final = 5  # characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords
 LONGEST_RUN: Final = 60  # characters of adjacent nouns: a longer run is not a sentence
@@ -51,7 +51,7 @@ class _Piece(NamedTuple):
     is_raw: bool
 
 
-@made_once
+@cache_once
 def word_kinds() -> WordTable:
     """Return the kind of every dictionary word: :data:`NAME`, :data:`NOUN`, :data:`VERB` or :data:`OTHER`. Words of several characters
     without an idf are left out: none of the texts counted by jieba's author had them (伟达)."""
@@ -60,8 +60,8 @@ def word_kinds() -> WordTable:
 
 def _kinds() -> dict[str, float]:
     table: dict[str, float] = {}
-    with_idf, surnames, shares = rarity(), Counter[str](), defaultdict[str, list[bool]](list)
-    for word, kind in kinds():
+    with_idf, surnames, shares = word_idf(), Counter[str](), defaultdict[str, list[bool]](list)
+    for word, kind in parts_of_speech():
         is_noun = kind.startswith(NOUNS) or kind == "vn"
         if len(word) == 1 or word in with_idf:
             table[word] = NAME if kind.startswith(NAMES) else NOUN if is_noun else VERB if kind.startswith(("v", "a")) else OTHER
