@@ -20,7 +20,7 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
+from newsportal.classify.keywords import MAX_KEYWORDS, NEWS_WORDS, Keyword
 from newsportal.classify.keywords import keywords as weighted
 from newsportal.cli.options import OutFile
 from newsportal.text import STOP_WORDS, segment
@@ -34,7 +34,7 @@ MAX_ROUNDS: Final = 100
 LOOKED_AT: Final = 20_000  # characters: more would take seconds
 
 
-def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def textrank(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     """Return the words of highest rank. Words missing from the dictionary count as nouns."""
     kinds_of = _kinds()
     words = segment(f"{title}\n{text[:LOOKED_AT]}")
@@ -58,7 +58,7 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     return ranks
 
 
-def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def tfidf(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     rare, default = _rarity()
     counts = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
     return _best({word: times * rare.get(word, default) for word, times in counts.items()}, limit)
@@ -93,7 +93,7 @@ ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
 
 def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = LIMIT,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = MAX_KEYWORDS,
     plain: Annotated[bool, typer.Option("--text", help="The file is one text; its first line is the title.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: OutFile = None,

@@ -43,7 +43,7 @@ class Finder(Protocol):
 
 T = TypeVar("T")
 
-DAWN = float("-inf")  # time of documents without one while no document had one
+NO_TIME = float("-inf")  # time of documents without one while no document had one
 
 
 class Window(Generic[T]):
@@ -59,7 +59,7 @@ class Window(Generic[T]):
         self._span = span.total_seconds() if span is not None else float("inf")
         self._capacity = capacity
         self._items: deque[tuple[float, T]] = deque()
-        self._clock = self._last = DAWN
+        self._clock = self._last = NO_TIME
 
     def __len__(self) -> int:
         return len(self._items)
@@ -70,11 +70,11 @@ class Window(Generic[T]):
             return self._last
         return (published if published.tzinfo is not None else published.replace(tzinfo=UTC)).timestamp()
 
-    def near(self, a: float, b: float) -> bool:
+    def is_near(self, a: float, b: float) -> bool:
         """Return whether two times are within the span, inclusive."""
         return a == b or abs(a - b) <= self._span
 
-    def enter(self, item: T, time: float) -> list[T]:
+    def add(self, item: T, time: float) -> list[T]:
         """Add ``item`` with its ``time``. Return the items removed for it, oldest first."""
         if self._items and self._items[-1][0] - time > self._span:  # it is dated far ahead of the following ones
             self._items[-1] = (max(self._clock, time), self._items[-1][1])

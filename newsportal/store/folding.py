@@ -14,7 +14,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from newsportal.dedup.fingerprints import Codes
-from newsportal.dedup.judge import SAME, alike, title_letters
+from newsportal.dedup.judge import MIN_SAME_SHARE, alike, title_letters
 from newsportal.dedup.shingle_index import indexed
 from newsportal.items import Fold, FoldKey, TopicMark, content_id
 from newsportal.store import prints
@@ -29,7 +29,7 @@ from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOL
 
 MORE: Final = "contains-text"
 LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # fold reasons of versions whose text differs from the other versions
-NEARLY: Final = SAME  # minimum share of the full text in the original; the judge's threshold for equal texts
+NEARLY: Final = MIN_SAME_SHARE  # minimum share of the full text in the original; the judge's threshold for equal texts
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

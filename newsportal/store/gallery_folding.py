@@ -54,7 +54,7 @@ def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
     """Return keys of pictures: the URL, and each quarter of the perceptual hash with its position."""
     keys = []
     for picture in pictures[:MAX_KEYED]:
-        keys.append(_key(f"picture {picture.address}"))
+        keys.append(_key(f"picture {picture.key}"))
         if picture.print is not None:
             keys += [_key(f"print {place} {picture.print >> 16 * place & 0xFFFF}") for place in range(4)]
     return keys

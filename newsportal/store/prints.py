@@ -20,7 +20,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document, Verdict
 from newsportal.dedup.fingerprints import Fingerprint, fingerprint
-from newsportal.dedup.judge import UNCHANGED, WINDOW, Earlier, compared, title_letters
+from newsportal.dedup.judge import UNCHANGED, WINDOW, Earlier, compare, title_letters
 from newsportal.dedup.shingle_index import Likely, ShingleIndex, indexed
 from newsportal.dedup.title_index import TitleIndex
 from newsportal.items import Article, Fold
@@ -244,7 +244,7 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, exc
         for old in near
         if old.story_id not in excluded
     )
-    for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
+    for answer, other in compare(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, reasons[other.id]) not in ASTRAY:
             identical = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost is in its story like the round-up
             return Fold(other.story, other.id, MORE if identical and reasons[other.id] == MORE else str(answer.reason), answer.score)

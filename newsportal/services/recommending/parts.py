@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from newsportal.classify.base import Progress, quiet
+from newsportal.classify.base import Progress, ignore_progress
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import Item, Log, View
@@ -170,7 +170,7 @@ def item(offer: StoryOffer) -> Item:
 EVERY: Final = 10_000  # views between two reports of progress
 
 
-def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
+def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = ignore_progress) -> Fit:
     """Fit a model on all stored views (from ``since`` on), and activate it. Deletes expired views first. Raises ``StoreError``."""
     began = time.perf_counter()
     deleted = store.readers.prune_views(alpha=alpha_of(store), now=now)
