@@ -20,11 +20,11 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
+from newsportal.classify.keywords import MAX_KEYWORDS, NEWS_WORDS, Keyword
 from newsportal.classify.keywords import keywords as weighted
 from newsportal.cli.options import OutFile
 from newsportal.text import STOP_WORDS, segment
-from newsportal.text.words import kinds, rarity
+from newsportal.text.words import parts_of_speech, word_idf
 from newsportal_lab.documents import answer_file, documents
 
 WINDOW: Final = 2  # words: adjacent ones only. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
@@ -34,7 +34,7 @@ MAX_ROUNDS: Final = 100
 LOOKED_AT: Final = 20_000  # characters: more would take seconds
 
 
-def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def textrank(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     """Return the words of highest rank. Words missing from the dictionary count as nouns."""
     kinds_of = _kinds()
     words = segment(f"{title}\n{text[:LOOKED_AT]}")
@@ -58,7 +58,7 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     return ranks
 
 
-def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def tfidf(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     rare, default = _rarity()
     counts = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
     return _best({word: times * rare.get(word, default) for word, times in counts.items()}, limit)
@@ -75,12 +75,12 @@ def _best(weights: Mapping[str, float], limit: int) -> tuple[Keyword, ...]:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    return dict(kinds())
+    return dict(parts_of_speech())
 
 
 @cache
 def _rarity() -> tuple[Mapping[str, float], float]:
-    rare = rarity()
+    rare = word_idf()
     return rare, median(rare.values())
 
 
@@ -93,7 +93,7 @@ ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
 
 def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = LIMIT,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = MAX_KEYWORDS,
     plain: Annotated[bool, typer.Option("--text", help="The file is one text; its first line is the title.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: OutFile = None,

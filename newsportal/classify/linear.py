@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.classify import calibration
-from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
+from newsportal.classify.base import NO_ANSWER, Answer, Example, Facts, Progress, Reason
 from newsportal.classify.calibration import NO_LEVEL, Level
-from newsportal.classify.features import LONGEST, Codes, Numbers, Vocabulary, counted, pieces
-from newsportal.classify.fitting import shrunk
+from newsportal.classify.features import MAX_CHARS, Codes, Numbers, Vocabulary, count_article, pieces
+from newsportal.classify.fitting import shrink_bias
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 from newsportal.text import WORD, segment
 
-LARGEST: Final = 20_000_000  # bytes of a model's arrays. Of larger models the least significant features are dropped.
-HUGE: Final = 65_504.0  # maximum absolute value in a model: that of ``float16``, in which weights are stored
-FEWEST: Final = 2  # minimum number of known features to classify a text: a word of two characters has three
+MAX_MODEL_BYTES: Final = 20_000_000  # bytes of a model's arrays. Of larger models the least significant features are dropped.
+MAX_VALUE: Final = 65_504.0  # maximum absolute value in a model: that of ``float16``, in which weights are stored
+MIN_FEATURES: Final = 2  # minimum number of known features to classify a text: a word of two characters has three
 Matrix = NDArray[np.float64]
 
 
@@ -65,9 +65,9 @@ class Linear:
 
     def classify(self, title: str, text: str) -> Answer:
         """Classify an article; a text without enough known features gets no label and no scores."""
-        at, values = self.vocabulary.vector(*counted(title, text))
-        if len(at) < FEWEST:
-            return NONE
+        at, values = self.vocabulary.vector(*count_article(title, text))
+        if len(at) < MIN_FEATURES:
+            return NO_ANSWER
         scores = values @ self.weights[at] + self._bias(len(at))
         if self.facts.multi_label:
             chances = calibration.logistic(self.curves[:, 0] * scores + self.curves[:, 1])
@@ -81,7 +81,7 @@ class Linear:
         return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
 
     def _bias(self, features: int) -> Matrix:
-        return self.bias if self.facts.multi_label or features >= self.short else shrunk(self.bias, features, self.short)
+        return self.bias if self.facts.multi_label or features >= self.short else shrink_bias(self.bias, features, self.short)
 
     def _level(self, features: int) -> tuple[float, float]:
         """Return factor and minimum score for a text with ``features`` features, log-interpolated between headlines and ``short``."""
@@ -92,8 +92,8 @@ class Linear:
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Return the decisive words: their contribution to the label's score minus the mean of the other labels."""
-        at, values = self.vocabulary.vector(*counted(title, text))
-        if len(at) < FEWEST or (label is not None and label not in self.labels):
+        at, values = self.vocabulary.vector(*count_article(title, text))
+        if len(at) < MIN_FEATURES or (label is not None and label not in self.labels):
             return ()
         scores = values @ self.weights[at] + self._bias(len(at))
         target = self.labels.index(label) if label is not None else int(scores.argmax())
@@ -101,9 +101,9 @@ class Linear:
         others = 0.0 if self.facts.multi_label else np.delete(weights, target, axis=1).mean(axis=1)
         slope = float(self.curves[target, 0]) if self.facts.multi_label else self._level(len(at))[0]
         parts = values * (weights[:, target] - others) * slope
-        return words(self.vocabulary.codes[at], parts, (title, text), limit)
+        return feature_words(self.vocabulary.codes[at], parts, (title, text), limit)
 
-    def saved(self) -> bytes:
+    def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
             "codes": self.vocabulary.codes,
             "idf": self.vocabulary.weights,
@@ -115,8 +115,8 @@ class Linear:
         return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
 
     @classmethod
-    def restored(cls, data: bytes) -> Linear:
-        """Read the output of :meth:`saved`. Raises ``ModelError`` for any other data."""
+    def from_bytes(cls, data: bytes) -> Linear:
+        """Read the output of :meth:`to_bytes`. Raises ``ModelError`` for any other data."""
         facts, arrays = unpack(data)
         try:
             labels = tuple(map(str, facts["labels"]))
@@ -134,15 +134,15 @@ class Linear:
             raise ModelError("the model is damaged: its parts are inconsistent")
         factor, min_score, short, *brief = scale.tolist()  # ``min_score``: minus infinity if nothing is rejected
         finite = (idf, weights, bias, curves, np.array([factor, short, *brief]))
-        if not all((np.abs(array) <= HUGE).all() for array in finite) or not min_score <= HUGE or not brief[1] > 0:
+        if not all((np.abs(array) <= MAX_VALUE).all() for array in finite) or not min_score <= MAX_VALUE or not brief[1] > 0:
             raise ModelError("the model is damaged: it contains NaN, infinite or too large numbers")
         vocab = Vocabulary(codes, idf.astype(np.float32))
         return cls(labels, metadata, vocab, weights.astype(np.float32), bias, factor, min_score, curves, short, Level(*brief))
 
 
 def _limited(vocabulary: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
-    """Limit a model to ``LARGEST`` bytes by keeping the features with the largest spread of weights, times idf."""
-    limit = LARGEST // (2 * weights.shape[1] + 8)
+    """Limit a model to ``MAX_MODEL_BYTES`` bytes by keeping the features with the largest spread of weights, times idf."""
+    limit = MAX_MODEL_BYTES // (2 * weights.shape[1] + 8)
     if len(vocabulary.codes) <= limit:
         return vocabulary, weights
     spread = weights.max(axis=1).astype(np.float32) - weights.min(axis=1).astype(np.float32)
@@ -153,7 +153,7 @@ def _limited(vocabulary: Vocabulary, weights: NDArray[np.float16]) -> tuple[Voca
 ROUNDING_ERROR: Final = 1e-9  # rounding error of the sums: a word that weighs less has no feature
 
 
-def words(codes: Codes, contributions: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
+def feature_words(codes: Codes, contributions: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
     """Return the words of an article's ``texts`` (title, body) with their total contributions, largest first. ``codes``: the article's
     features, ascending; ``contributions``: the total contribution of each."""
     parsed = [pieces(text) for text in texts]
@@ -165,8 +165,8 @@ def words(codes: Codes, contributions: Numbers, texts: Sequence[str], limit: int
     share = contributions / np.maximum(counts, 1)
     totals: dict[str, float] = {}
     for text, features, (at, is_known) in zip(texts, parsed, places, strict=True):
-        cumulative = _cumulative(share[at[is_known]], features.starts[is_known], features.ends[is_known], min(len(text), LONGEST))
-        for word, start, end in _segments(text[:LONGEST]):
+        cumulative = _cumulative(share[at[is_known]], features.starts[is_known], features.ends[is_known], min(len(text), MAX_CHARS))
+        for word, start, end in _segments(text[:MAX_CHARS]):
             totals[word] = totals.get(word, 0.0) + cumulative[end] - cumulative[start]
     ranked = sorted(totals.items(), key=lambda item: (-abs(item[1]), item[0]))
     reasons = (Reason(word, weight) for word, weight in ranked if abs(weight) > ROUNDING_ERROR and WORD.search(word))

@@ -36,15 +36,15 @@ class Verdict:
 NEW = Verdict()  # verdict on a document that repeats none
 
 
-ALIKE: Final = 0.6
+MIN_TITLE_SHARE: Final = 0.6
 """Minimum share of the shorter title's letter pairs for similar titles: a site's prefix and the name of the event are not enough."""
 
-SAME: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
-TITLE_KEPT: Final = 40  # letters kept of a title
+MIN_SAME_SHARE: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
+MAX_TITLE: Final = 40  # letters kept of a title
 
 
 def title_letters(title: str | None) -> str:
-    return letters(title or "")[:TITLE_KEPT]
+    return letters(title or "")[:MAX_TITLE]
 
 
 def letter_pairs(title: str) -> set[str]:
@@ -53,7 +53,7 @@ def letter_pairs(title: str) -> set[str]:
 
 def alike(first: str, second: str) -> bool:
     pairs, others = letter_pairs(first), letter_pairs(second)
-    return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
+    return len(pairs & others) >= MIN_TITLE_SHARE * max(1, min(len(pairs), len(others)))
 
 
 class Finder(Protocol):
@@ -66,7 +66,7 @@ class Finder(Protocol):
 T = TypeVar("T")
 
 WINDOW: Final = 180.0  # days after which the judge and the stores forget a text
-DAWN = float("-inf")  # time of documents without one while no document had one
+NO_TIME = float("-inf")  # time of documents without one while no document had one
 
 
 class Window(Generic[T]):
@@ -82,7 +82,7 @@ class Window(Generic[T]):
         self._span = span.total_seconds() if span is not None else float("inf")
         self._capacity = capacity
         self._items: deque[tuple[float, T]] = deque()
-        self._clock = self._last = DAWN
+        self._clock = self._last = NO_TIME
 
     def __len__(self) -> int:
         return len(self._items)
@@ -93,11 +93,11 @@ class Window(Generic[T]):
             return self._last
         return (published if published.tzinfo is not None else published.replace(tzinfo=UTC)).timestamp()
 
-    def near(self, a: float, b: float) -> bool:
+    def is_near(self, a: float, b: float) -> bool:
         """Return whether two times are within the span, inclusive."""
         return a == b or abs(a - b) <= self._span
 
-    def enter(self, item: T, time: float) -> list[T]:
+    def add(self, item: T, time: float) -> list[T]:
         """Add ``item`` with its ``time``. Return the items removed for it, oldest first."""
         if self._items and self._items[-1][0] - time > self._span:  # it is dated far ahead of the following ones
             self._items[-1] = (max(self._clock, time), self._items[-1][1])

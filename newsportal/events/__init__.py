@@ -33,8 +33,8 @@ from typing import Final
 import numpy as np
 
 from newsportal.text import fold_characters
-from newsportal.text.characters import made_once
-from newsportal.text.words import kinds
+from newsportal.text.characters import cache_once
+from newsportal.text.words import parts_of_speech
 
 THRESHOLD: Final = 0.15  # minimum cosine of a story and its event: also the best value with any one event of the development data left out
 MAX_TERMS: Final = 40  # keywords of a story that are used; 30 and 60 are not better
@@ -84,9 +84,9 @@ class Membership:
     terms: tuple[str, ...]
 
 
-@made_once
+@cache_once
 def _place_names() -> frozenset[str]:
-    return frozenset(word for word, kind in kinds() if kind.startswith("ns"))
+    return frozenset(word for word, kind in parts_of_speech() if kind.startswith("ns"))
 
 
 def places_among(words: Iterable[str]) -> frozenset[str]:

@@ -23,9 +23,9 @@ from math import log, sqrt
 from typing import Final
 
 from newsportal.text import CJK, STOP_WORDS, clean, fold_characters, letters
-from newsportal.text.characters import made_once
+from newsportal.text.characters import cache_once
 from newsportal.text.word_table import WordTable, cached_table
-from newsportal.text.words import cutter, dictionary_version, rarity
+from newsportal.text.words import cutter, dictionary_version, word_idf
 
 READ_CHARS: Final = 4000  # characters of a text that are read: the news is at the beginning
 MIN_CHARS: Final = 6  # of a sentence; shorter ones (「有。」, 「图为现场」) carry no information
@@ -199,9 +199,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in cutter().cut(fold_characters(text)) if (len(word) > 1 or word.isdecimal()) and word not in STOP_WORDS)
 
 
-@made_once
+@cache_once
 def _rarity() -> WordTable:
-    return cached_table("rarity", dictionary_version(), rarity)
+    return cached_table("rarity", dictionary_version(), word_idf)
 
 
 def _idf(word: str) -> float:

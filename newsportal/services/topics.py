@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from newsportal.classify.base import Progress
-from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
+from newsportal.classify.topics import KEYWORDS, LEAD_CHARS, TopicRule, match
 from newsportal.items import TopicMark
 from newsportal.search.base import Index, Query
 from newsportal.sources import Keywords, append
@@ -267,7 +267,7 @@ def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
 
 
 def lead(article: StoredArticle) -> str:
-    return article.text[:LEAD]
+    return article.text[:LEAD_CHARS]
 
 
 WEEK: Final = timedelta(days=7)

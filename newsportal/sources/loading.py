@@ -268,7 +268,7 @@ MAX_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB
 
 def use_own_words(sources: Sources) -> None:
     """Add the custom words of ``sources`` to this process's segmenter. Raises ``SourcesError`` if their file is unreadable."""
-    text.use_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
+    text.set_user_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
 
 
 def _words_of_file(path: Path, sources_file: Path | None) -> Iterator[str]:

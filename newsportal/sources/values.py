@@ -26,7 +26,7 @@ from pydantic_core import PydanticCustomError
 from newsportal.messages import Message, as_text, did_you_mean
 from newsportal.sources import uris
 from newsportal.store import STORES, destination_instead
-from newsportal.text.expressions import EXPRESSION, MAX_CHARS, compile_expression
+from newsportal.text.expressions import EXPRESSION_PREFIX, MAX_CHARS, compile_expression
 
 DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
@@ -187,8 +187,8 @@ def _private(value: str) -> None:
 
 def _pattern(value: str) -> None:
     """Check a part of a URL, or ``re:`` and a regular expression."""
-    if value.startswith(EXPRESSION):
-        compile_expression(value.removeprefix(EXPRESSION))
+    if value.startswith(EXPRESSION_PREFIX):
+        compile_expression(value.removeprefix(EXPRESSION_PREFIX))
     elif not value.strip():
         raise ValueError("an empty rule matches everything; allowed: a part of a URL, or re:EXPRESSION")
 

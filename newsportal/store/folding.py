@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from newsportal.dedup.document import SAME, alike, title_letters
+from newsportal.dedup.document import MIN_SAME_SHARE, alike, title_letters
 from newsportal.items import Fold, FoldKey, TopicMark, content_id
 from newsportal.store import prints
 from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
@@ -27,7 +27,7 @@ from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOL
 
 MORE: Final = "contains-text"
 LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # fold reasons of versions whose text differs from the other versions
-NEARLY: Final = SAME  # minimum share of the full text in the original; the judge's threshold for equal texts
+NEARLY: Final = MIN_SAME_SHARE  # minimum share of the full text in the original; the judge's threshold for equal texts
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

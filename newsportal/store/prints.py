@@ -237,7 +237,7 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, exc
     likely = new.index.likely(new.fingerprint)
     if not likely.numbers:
         return None
-    from newsportal.dedup.judge import UNCHANGED, Earlier, compared
+    from newsportal.dedup.judge import UNCHANGED, Earlier, compare
 
     found = connection.execute(CANDIDATES, {"numbers": likely.numbers}).all()
     near = [old for old in found if abs(old.moment - row["moment"]) <= SPAN and old.article_id != row["id"]]
@@ -247,7 +247,7 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, exc
         for old in near
         if old.story_id not in excluded
     )
-    for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
+    for answer, other in compare(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, reasons[other.id]) not in ASTRAY:
             identical = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost is in its story like the round-up
             return Fold(other.story, other.id, MORE if identical and reasons[other.id] == MORE else str(answer.reason), answer.score)

@@ -197,14 +197,14 @@ def test_changed_user_words_rebuild_index(uri: str, store: Store) -> None:
         before.follow(store)
         names = indices(before)
     try:
-        words.use_words(["九树之声"])
+        words.set_user_words(["九树之声"])
         with closing(ElasticIndex(uri)) as after:
             after.follow(store)
             assert indices(after) != names
             found = after.search(Query("九树之声"))
             assert (found.words, found.hits[0].score > 2) == (("九树之声",), True)
     finally:
-        words.use_words([])
+        words.set_user_words([])
 
 
 def test_offsets_beyond_server_limit_are_accepted(index: ElasticIndex, store: Store) -> None:

@@ -318,7 +318,7 @@ def test_changed_segmentation_rebuilds_index_once(tmp_path: Path, caplog: pytest
     before, early = open_index(uri), open_index(uri)
     try:
         before.follow(store)
-        words.use_words(["九树之声"])
+        words.set_user_words(["九树之声"])
         after = open_index(uri)
         assert len(after.search(Query("九树之声")).hits) == 1
         assert after.follow(store) == 0
@@ -327,14 +327,14 @@ def test_changed_segmentation_rebuilds_index_once(tmp_path: Path, caplog: pytest
         assert (found.words, len(found.hits)) == (("九树之声",), 1)
         assert found.hits[0].score > 2  # matched as a word
         caplog.clear()
-        words.use_words([])
+        words.set_user_words([])
         before.follow(store)
         assert caplog.text == ""
         early.follow(store)  # checks on first use
         assert "is rebuilt" in caplog.text
         after.close()
     finally:
-        words.use_words([])
+        words.set_user_words([])
         before.close()
         early.close()
         store.close()

@@ -158,7 +158,7 @@ class Tree:
 def read_tree(body: dom.Element) -> Tree:
     tree = Tree()
     current, links, in_pre = -1, 0, 0
-    events, breaking = dom.walk(body), dom.BREAKING
+    events, breaking = dom.walk(body), dom.BREAKING_TAGS
     nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
     top: dom.Element | None = None  # the element of the current node
     last = BREAK  # the last piece

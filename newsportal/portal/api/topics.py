@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from newsportal.classify.topics import rule
+from newsportal.classify.topics import make_rule
 from newsportal.portal.access import EDIT, ApiError, describe, log_change, or_404
 from newsportal.portal.api.paging import change_sources
 from newsportal.portal.context import PortalDep
@@ -101,7 +101,7 @@ def list_topic_settings(request: Request) -> list[TopicOut]:
 
 @router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=TopicPreview)
 def preview_topic(portal: PortalDep, body: TopicPreviewIn) -> Preview:
-    topic_rule = rule(body.name or "", body.must, body.any, body.never)
+    topic_rule = make_rule(body.name or "", body.must, body.any, body.never)
     return preview(portal.store, portal.index, topic_rule, topic=body.name, now=portal.now(), days=body.days)
 
 

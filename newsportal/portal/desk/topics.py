@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.classify.topics import TopicRule, rule
+from newsportal.classify.topics import TopicRule, make_rule
 from newsportal.errors import SearchError, SourcesError
 from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Portal, Visit, VisitDep
@@ -62,7 +62,7 @@ class TopicForm:
         """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
         must, any_, never = words(self.must), words(self.any), words(self.never)
         name = self.name.strip()
-        return rule(name, must, any_ or (() if must or not name else (name,)), never)
+        return make_rule(name, must, any_ or (() if must or not name else (name,)), never)
 
 
 def form_of_topic(topic: Topic, digest: str) -> TopicForm:

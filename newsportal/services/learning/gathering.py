@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from newsportal.classify.base import Progress, quiet
+from newsportal.classify.base import Progress, ignore_progress
 from newsportal.sources import Sources
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.labels import CATEGORIES, Document, ImportResult, LabelSource, NewDocument
@@ -120,7 +120,7 @@ class Gathered:
 
 def gather(
     sources: Sources, store: Store, name: str, *, min_chars: int = MIN_CHARS, per_label: int = PER_LABEL, since: datetime | None = None,
-    progress: Progress = quiet,
+    progress: Progress = ignore_progress,
 ) -> Gathered:  # fmt: skip
     """Add stored articles to the corpus ``name``, which is created if needed. Labels given by a classifier are not used."""
     labels = categories(sources)

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from newsportal.classify import base, topics
-from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress, quiet
-from newsportal.classify.held_out import SHARE, held_out, warnings
+from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress, ignore_progress
+from newsportal.classify.held_out import SHARE, corpus_warnings, held_out
 from newsportal.classify.measure import Report, measure
 from newsportal.classify.topics import IN, OUT
 from newsportal.dedup import finder
@@ -83,7 +83,7 @@ def train(
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
     """Train on ``documents`` without the held-out ``share``, and evaluate. Raises ``ModelError`` if nothing can be learnt."""
-    say = progress or quiet
+    say = progress or ignore_progress
     labels = [doc.label for doc in documents]
     groups = grouped(documents, say) if share else {}
     test_ids = held_out([doc.id for doc in documents], labels, groups, share, seed)
@@ -93,7 +93,7 @@ def train(
     if refit and test_set:
         on_all: Progress = lambda part, step: say(part, f"{step} (on everything)")  # noqa: E731
         classifier = base.train(algorithm, _examples(documents), progress=on_all, seed=seed, trained=now)
-    messages = (*warnings(labels, [doc.label for doc in test_set]), *classifier.facts.warnings)
+    messages = (*corpus_warnings(labels, [doc.label for doc in test_set]), *classifier.facts.warnings)
     return Trained(classifier, report, test_ids, dict(Counter(labels)), messages)
 
 
@@ -139,12 +139,12 @@ def train_corpus(
 ) -> Version:  # fmt: skip
     """Train and store a new version of a corpus' model. ``activate``: put it to use; None: unless it is worse than the active one. Raises
     ``ModelError`` if nothing can be learnt, ``StoreError`` if there is no such corpus. Nothing is stored before the end."""
-    say = progress or quiet
+    say = progress or ignore_progress
     documents = [training_document(document) for document in store.corpora.documents(name)]
     trained = train(documents, algorithm, share=share, seed=seed, now=now(), progress=say)
     good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, documents, say)
     version = store.corpora.save_model(
-        name, trained.classifier.saved(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
+        name, trained.classifier.to_bytes(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
     )
     if good:
         store.corpora.activate(name, version, now=now())
@@ -227,7 +227,7 @@ def retrain(
 ) -> Iterator[Done]:  # fmt: skip
     """Gather articles, and train the models of categories and topics that have enough. ``force``: also with few new articles."""
     least = 1 if force else sources.classifier.least_new
-    gather(sources, store, CATEGORIES, progress=progress or quiet)  # without labels given by a classifier
+    gather(sources, store, CATEGORIES, progress=progress or ignore_progress)  # without labels given by a classifier
     yield _trained(store, CATEGORIES, least, algorithm, progress)
     rules = [topic.rule for topic in sources.topics if topic.enabled]
     gathered = {rule.name: _Gathered() for rule in rules}
