@@ -70,7 +70,7 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Split and join the events that changed, as newsportal up does each night; undo it with event undo."""
     with open_record(sources) as (_, store), report_progress() as report:
-        done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "looking at articles"))
+        done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "checking articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
     rest += "; there are more: run it again" if done.more else ""
     print_result(asdict(done), f"{counted(done.events, 'event')} checked, {done.parted} split, {done.joined} joined{rest}", as_json)

@@ -164,7 +164,7 @@ def aside(request: Request, fields: Form) -> Response:
 def figure_labels(visit: Visit) -> dict[str, str]:
     """Return the names of the figures of a training; unknown figures keep their keys."""
     return {
-        "by": visit.say("worked out by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
+        "by": visit.say("computed by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
         "stories": visit.say("stories that may be recommended"), "seconds": visit.say("duration in seconds"),
         "let_go": visit.say("expired views and recommendations deleted"),
     }  # fmt: skip
