@@ -327,10 +327,12 @@ def test_visit_is_requested_and_its_progress_shown(connect: Any, newsroom: Modul
 
 
 def test_schedule_shows_hours_and_is_edited(connect: Any, path: Path) -> None:
+    path.write_text(TEXT.replace("{name: 港口}", "{name: 港口, engines: [bing_news]}"), "utf-8")
     client = connect()
     document = lxml_html.document_fromstring(client.get("/schedule").text)
     rows = {row.get("data-source"): row for row in document.xpath("//tr[@data-source]")}
-    assert set(rows) == {"feed:甲报", "feed:乙报", "region:丙网"}
+    assert set(rows) == {"feed:甲报", "feed:乙报", "region:丙网", "engine:bing_news"}
+    assert rows["engine:bing_news"].xpath("th/small/text()") == ["搜索引擎"]
     assert len(rows["feed:甲报"].xpath(".//td//rect[contains(@class, 'shade')]")) == 24
     assert len(rows["region:丙网"].xpath(".//rect[contains(@class, 'off')]")) == 6
     assert len(rows["region:丙网"].xpath(".//rect[@class='on']")) == 18
