@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
-from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.errors import EgressDenied, NewsportalError, Unfetched
 from newsportal.messages import show_in
 from newsportal.services.jobs.base import in_job, run_as_job
 
@@ -189,7 +189,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except NewsportalError as error:
-        sentence = f"not fetched: {error}{REFUSED}" if isinstance(error, EgressDenied) else str(error)
+        sentence = f"{error.message} ({error.detail or error.reason})" if isinstance(error, Unfetched) else str(error)
+        sentence += REFUSED if isinstance(error, EgressDenied) else ""
         Console(stderr=True, emoji=False).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:
