@@ -40,6 +40,8 @@ def list_(
         order = "newest" if newest else "hottest"
         found = store.events.listed(since=moment(since), topic=topic, least=least, order=order, limit=limit).events
         print_rows([plain(event) for event in found], COLUMNS, as_json)
+    if not found and not as_json:
+        typer.echo("no such events; newsportal up assigns stories to events, or newsportal event rebuild", err=True)
 
 
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
@@ -54,9 +56,7 @@ def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> No
     typer.echo(f"{clean(event.title)}\n{event.id}, {counted(event.stories, 'story')} on {counted(event.sites, 'site')}")
     for point in event_view.points:
         typer.echo(f"{point.day}  {clean(point.sentence)}")
-    rows = [
-        (row["id"], format_time(row["moment"]), row["title"], " · ".join(row["words"]) or (row["by"] or "")) for row in values["stories"]
-    ]
+    rows = [(row["id"], format_time(row["moment"]), row["title"], " · ".join(row["words"]) or row["by"] or "") for row in values["stories"]]
     print_table(make_table(("story", "time", "title", "why"), rows), width=WIDEST)
 
 
