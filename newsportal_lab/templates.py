@@ -77,4 +77,4 @@ def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) 
     print_table(make_table([column.replace("_", " ") for column in columns], ([row[column] for column in columns] for row in rows)))
 
 
-group = command_group("The templates that pages of one site taught (see extract --algorithm url_tree --library).", list_, show, forget)
+group = command_group("Templates learned from the pages of sites (see extract --algorithm url_tree --library).", list_, show, forget)

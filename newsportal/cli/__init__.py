@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
-from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.errors import EgressDenied, NewsportalError, Unfetched
 from newsportal.messages import show_in
 from newsportal.services.jobs.base import in_job, run_as_job
 
@@ -24,7 +24,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "up": "Serve the portal and keep it up to date.",
         "crawl": "Crawl the sources of sources.yaml and print the run report.",
         "serve": "Serve the portal.",
-        "mcp": "Serve an assistant over standard input and output.",
+        "mcp": "Serve the portal to an AI assistant over standard input and output.",
         "search": "Search the stored articles, threads and photo stories.",
         "doctor": "Check the installation, sources.yaml, store, index, queue and network.",
     },
@@ -42,7 +42,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "publish": "Publish new articles to the targets of sources.yaml.",
         "unpublish": "Withdraw articles from the targets.",
         "briefing": "Sum up a day's events in sentences of their articles.",
-        "rising": "Show words, names and events whose rate leaves their own past.",
+        "rising": "Show words, names and events in more stories than usual.",
         "boards": "Show hot lists, with the rank and duration of each entry.",
         "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
         "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
@@ -189,7 +189,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except NewsportalError as error:
-        sentence = f"not fetched: {error}{REFUSED}" if isinstance(error, EgressDenied) else str(error)
+        sentence = f"{error.message} ({error.detail or error.reason})" if isinstance(error, Unfetched) else str(error)
+        sentence += REFUSED if isinstance(error, EgressDenied) else ""
         Console(stderr=True, emoji=False).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:

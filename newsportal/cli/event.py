@@ -40,6 +40,8 @@ def list_(
         order = "newest" if newest else "hottest"
         found = store.events.listed(since=moment(since), topic=topic, min_stories=min_stories, order=order, limit=limit).events
         print_rows([plain(event) for event in found], COLUMNS, as_json)
+    if not found and not as_json:
+        typer.echo("no such events; newsportal up assigns stories to events, or newsportal event rebuild", err=True)
 
 
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
@@ -54,9 +56,7 @@ def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> No
     typer.echo(f"{clean(event.title)}\n{event.id}, {counted(event.stories, 'story')} on {counted(event.sites, 'site')}")
     for point in event_view.points:
         typer.echo(f"{point.day}  {clean(point.sentence)}")
-    rows = [
-        (row["id"], format_time(row["moment"]), row["title"], " · ".join(row["words"]) or (row["by"] or "")) for row in values["stories"]
-    ]
+    rows = [(row["id"], format_time(row["moment"]), row["title"], " · ".join(row["words"]) or row["by"] or "") for row in values["stories"]]
     print_table(make_table(("story", "time", "title", "why"), rows), width=WIDEST)
 
 
@@ -70,7 +70,7 @@ def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
 def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Split and join the events that changed, as newsportal up does each night; undo it with event undo."""
     with open_record(sources) as (_, store), report_progress() as report:
-        done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "looking at articles"))
+        done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "checking articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
     rest += "; there are more: run it again" if done.more else ""
     print_result(asdict(done), f"{counted(done.events, 'event')} checked, {done.parted} split, {done.joined} joined{rest}", as_json)

@@ -307,4 +307,4 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
             except RecursionError:
                 yield number, ValueError("JSON is nested too deeply")
             except ValueError as error:
-                yield number, ValueError(str(error))
+                yield number, ValueError(f"not JSON: {error}")

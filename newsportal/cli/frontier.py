@@ -210,7 +210,7 @@ def _show(found: Queues) -> None:
         (row.name, row.queue, _iso(row.since), f"{max(0.0, (now - row.beat).total_seconds()):.0f} s ago", row.leased, row.hosts, row.doing)
         for row in found.workers
     )
-    show(("worker", "queue", "since", "last heartbeat", "in hand", "hosts", "doing"), workers, ("in hand", "hosts"))
+    show(("worker", "queue", "since", "last heartbeat", "leased", "hosts", "doing"), workers, ("leased", "hosts"))
     hosts = ((row.host, row.queue, row.waiting, row.holder or "", f"{row.free_in:.1f} s") for row in found.hosts)
     show(("host", "queue", "waiting", "held by", "next request in"), hosts, ("waiting", "next request in"))
     retries = ((row.reason, row.source, row.links, "" if row.next is None else _iso(row.next)) for row in found.retries)

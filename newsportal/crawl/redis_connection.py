@@ -51,7 +51,7 @@ def is_named(settings: BaseSettings) -> bool:
 def address(settings: BaseSettings) -> str:
     """Return the URL of Redis without its password."""
     url = settings.get("REDIS_URL")
-    return mask(url) if url else f"{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
+    return mask(url) if url else f"redis://{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
 
 
 def faults() -> tuple[type[Exception], ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 _COSTS: Final = "Its visits add nothing: set a longer interval, or disable it."
 _ASK: Final = "Ask its owner; with permission, set obey_robots: false on this source."
-_WAIT: Final = "Nothing: it is retried automatically."
+_WAIT: Final = "No action needed: it is retried automatically."
 
 SENTENCES: Final[Mapping[str, str]] = {
     "note.state": "is “%(after)s” now (was “%(before)s”): %(why)s",
@@ -162,7 +162,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "remedy.denied": "Correct the URL, or list the network under politeness.allow_private.",
     "remedy.dns": "If the site has a new domain, correct it.",
     "remedy.tls": "Wait for its owner, or set verify_certificate: false on this source.",
-    "remedy.timeout": "Nothing, or increase politeness.timeout.",
+    "remedy.timeout": "No action needed, or increase politeness.timeout.",
     "remedy.login": "Find a public feed of it.",
     "remedy.sign-in": "Sign in with a browser, and set the new cookies or headers in the environment variables of the source.",
     "remedy.mail-login": (

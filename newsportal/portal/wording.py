@@ -112,8 +112,7 @@ def display_name(key: str, name: str, words: NullTranslations) -> str:
     family = FAMILIES.get(key.partition(":")[0])
     if family is None:
         return key
-    kind = _("Search engine") if family == "engines" else KINDS[family]  # most engines are built in
-    return words.gettext(_("%(name)s (%(kind)s)")) % {"name": name, "kind": words.gettext(kind)}
+    return words.gettext(_("%(name)s (%(kind)s)")) % {"name": name, "kind": words.gettext(KINDS[family])}
 
 
 def display_names(portal: Portal, words: NullTranslations) -> dict[str, str]:

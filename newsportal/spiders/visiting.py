@@ -30,6 +30,7 @@ CALM: Final = 3
 """Consecutive checks without tasks of a visit until it has ended: tasks just pushed may still be on their way to the queue, and counts of
 other workers are saved by then (``WRITE``)."""
 
+DAILY: Final = 86_400.0
 AGAIN: Final = 0.2  # Seconds between two attempts to claim a visit while the queue is unavailable
 MOST: Final = 100
 """Maximum of concurrent visits with pending tasks. After a downtime all sources are due at once: further visits begin as these end, so that
@@ -40,8 +41,6 @@ CLAIM: Final = 6 * 3600.0
 
 MAX_AGE: Final = timedelta(days=60)
 """How long visits are kept: the schedule learns from four weeks, and a silent source is judged by the weeks before."""
-
-DAILY: Final = 86_400.0
 
 
 def job_of(source: str) -> str:
@@ -74,6 +73,7 @@ class Visiting:
         self._forget_visit = forget_visit
         self._open: dict[str, _Open] = {}
         self._task: asyncio.Task[None] | None = None
+        self._ending = asyncio.Lock()
 
     @property
     def open(self) -> frozenset[str]:
@@ -143,9 +143,10 @@ class Visiting:
             await self._release(source)
 
     async def stop(self) -> None:
-        """Stop watching when the spider ends."""
+        """Stop watching when the spider ends. A visit that is being ended is ended first: a second end would count its failure twice."""
         if self._task is not None:
-            self._task.cancel()
+            async with self._ending:
+                self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
 
@@ -167,7 +168,8 @@ class Visiting:
             for source in await self._ended_visits():
                 try:
                     if source in self.open:
-                        await self._end_visit(source)
+                        async with self._ending:
+                            await self._end_visit(source)
                     elif self._open.pop(source, None) is not None:
                         self._forget_visit(source)
                 except Exception:  # do not block other visits; the source stays claimed, so that it is not visited repeatedly

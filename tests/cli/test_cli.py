@@ -29,7 +29,7 @@ def test_refused_address_error_has_a_remedy(tmp_path: Path) -> None:
     assert "allow_private" not in result.stderr, "extract reads no sources.yaml"
     (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
     result = run("source", "add", "http://127.0.0.1/", cwd=tmp_path)
-    assert "loopback" in result.stderr
+    assert "could not be fetched: the URL is in a private or reserved network and must not be fetched (loopback)" in result.stderr
     assert "politeness.allow_private" in result.stderr
 
 

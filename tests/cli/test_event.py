@@ -52,6 +52,7 @@ def test_revise(store: Store) -> None:
 
 
 def test_rebuild_list_and_show(store: Store) -> None:
+    assert "newsportal event rebuild" in CliRunner().invoke(cli.app, ["event", "list"]).stderr
     assert run("rebuild") == [{"changes": 3}]
     (event,) = run("list")
     assert (event["title"], event["stories"]) == ("灯笼作坊起火", 2)

@@ -227,7 +227,7 @@ def test_location_of_the_queue(portal: Portal) -> None:
         sources = load(portal.path)
         settings = Settings(scrapy_settings(sources))
         assert is_shared(sources, settings) is in_redis
-        assert (address or "the store") in place(sources, settings)
+        assert (address or "sqlite:") in place(sources, settings)
         assert "geheim" not in place(sources, settings)
         queue = open_queue(sources, settings, "rss")
         assert isinstance(queue, TableQueue) is not in_redis

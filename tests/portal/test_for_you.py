@@ -153,7 +153,9 @@ def test_reasons_are_translated(own_store: Store) -> None:
 
 
 def test_empty_portal_has_no_recommendations(serve, fresh: Store) -> None:
-    assert "暂时没有可推荐的" in serve(fresh).get("/for-you").text
+    text = serve(fresh).get("/for-you").text
+    assert "还没有报道" in text
+    assert "您都看过了" not in text
 
 
 def test_empty_monitor_names_the_command(serve, fresh: Store) -> None:

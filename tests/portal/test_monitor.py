@@ -215,6 +215,7 @@ def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Sto
     page = editor.get("/runs/20260520-100000-5f1c0a2b-rss").text
     document = lxml_html.document_fromstring(page)
     assert [row.xpath("string(td[last()])") for row in document.xpath("//table[@class='report']/tbody/tr")] == ["1:15", "–", "1:30"]
+    assert document.xpath("//table[@class='report']/tbody/tr/th/text()")[0] == "甲（订阅源）", "named as on the monitor"
     assert "opened" in document.xpath("string(//ol[@class='log'])")
     assert "geheim" not in page
     english = editor.get("/runs/20260520-100000-5f1c0a2b-rss", headers={"accept-language": "en"}).text

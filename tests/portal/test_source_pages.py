@@ -327,10 +327,13 @@ def test_visit_is_requested_and_its_progress_shown(connect: Any, newsroom: Modul
 
 
 def test_schedule_shows_hours_and_is_edited(connect: Any, path: Path) -> None:
+    text = TEXT.replace("{name: 港口}", "{name: 港口, engines: [bing_news]}")
+    path.write_text(text, "utf-8")
     client = connect()
     document = lxml_html.document_fromstring(client.get("/schedule").text)
     rows = {row.get("data-source"): row for row in document.xpath("//tr[@data-source]")}
-    assert set(rows) == {"feed:甲报", "feed:乙报", "region:丙网"}
+    assert set(rows) == {"feed:甲报", "feed:乙报", "region:丙网", "engine:bing_news"}
+    assert rows["engine:bing_news"].xpath("th/small/text()") == ["搜索引擎"]
     assert len(rows["feed:甲报"].xpath(".//td//rect[contains(@class, 'shade')]")) == 24
     assert len(rows["region:丙网"].xpath(".//rect[contains(@class, 'off')]")) == 6
     assert len(rows["region:丙网"].xpath(".//rect[@class='on']")) == 18
@@ -340,7 +343,7 @@ def test_schedule_shows_hours_and_is_edited(connect: Any, path: Path) -> None:
     assert load(path).regions[0].interval == 90
     assert load(path).regions[0].hours == tuple(range(8, 21))
     client.post(undo_of(page.text), data={"x": ""})
-    assert path.read_text("utf-8") == TEXT
+    assert path.read_text("utf-8") == text
     invalid = client.post("/schedule/region:丙网", data={"interval": "", "hours": "zu spät"}, follow_redirects=True)
     assert "不是时段" in invalid.text
 

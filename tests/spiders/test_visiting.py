@@ -157,6 +157,29 @@ def test_failing_end_of_visit_does_not_block_others(
     assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again immediately"
 
 
+def test_stopping_waits_for_a_visit_that_is_being_ended(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visiting, "LOOK", 0.001)
+    spider, ended = worker(), []
+    ending, may_end = asyncio.Event(), asyncio.Event()
+
+    async def over(source: str) -> None:
+        ending.set()
+        await may_end.wait()
+        ended.append(source)
+
+    async def run() -> None:
+        visits = visiting.Visiting(spider.tracker, spider._queue, over)
+        await visits.begin("feed:甲")
+        await ending.wait()
+        stopping = asyncio.create_task(visits.stop())
+        await asyncio.sleep(0)
+        may_end.set()
+        await stopping
+
+    asyncio.run(run())
+    assert ended == ["feed:甲"]
+
+
 def test_visit_given_up_during_check_does_not_block_others(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "LOOK", 0.01)
     spider, ended, given_up = worker(), asyncio.Event(), list[asyncio.Task[None]]()

@@ -94,8 +94,8 @@ def is_shared(sources: Sources, settings: BaseSettings) -> bool:
 
 
 def place(sources: Sources, settings: BaseSettings) -> str:
-    """Return the location of the queue for display, without password."""
-    return f"Redis at {address(settings)}" if is_shared(sources, settings) else f"the store, {mask(sources.store)}"
+    """Return the URI of the queue's Redis or store for display, without password."""
+    return address(settings) if is_shared(sources, settings) else mask(sources.store)
 
 
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:

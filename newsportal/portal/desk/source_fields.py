@@ -194,7 +194,7 @@ KINDS: Final[Mapping[str, str]] = {
     "galleries": _("Photo stories"),
     "lists": _("Hot list"),
     "newsletters": _("Newsletter"),
-    "engines": _("Custom search engine"),
+    "engines": _("Search engine"),
 }
 
 FAMILIES: Final[Mapping[str, str]] = dict(

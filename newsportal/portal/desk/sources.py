@@ -185,7 +185,7 @@ def _planned_row(item: Visited, planned: Planned, visit: Visit, now: datetime) -
     editable = planned.key in visit.portal.by_key
     return {
         "planned": planned, "why": visit.clock.says(planned.why), "name": getattr(source, "name", planned.key.partition(":")[2]),
-        "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family, "policy": visit.say(POLICIES[planned.policy]),
+        "kind": visit.say(KINDS[FAMILIES[family]]) if family in FAMILIES else family, "policy": visit.say(POLICIES[planned.policy]),
         "cells": cells(planned.expected, allowed, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",
         "hours": hour_ranges(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,

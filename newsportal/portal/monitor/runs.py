@@ -48,10 +48,10 @@ def runs(request: Request, visit: VisitDep) -> Response:
 
 @router.get("/runs/{run_id}")
 def run(request: Request, visit: VisitDep, run_id: str) -> Response:
-    run = or_404(visit.portal.store.run(run_id))
+    run, names = or_404(visit.portal.store.run(run_id)), display_name_function(visit.portal, visit.clock.words)
     return render(
         request, "run.html", run=run, total=run.total, failures=failures_of(run), counters=COUNTERS, columns=columns(visit),
-        rows=[*run.sources, run.total] if run.sources else [], **run_log(visit, run),
+        rows=[*run.sources, run.total] if run.sources else [], display_name=names, **run_log(visit, run),
     )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def aside(request: Request, fields: Form) -> Response:
 def figure_labels(visit: Visit) -> dict[str, str]:
     """Return the names of the figures of a training; unknown figures keep their keys."""
     return {
-        "by": visit.say("worked out by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
+        "by": visit.say("computed by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
         "stories": visit.say("stories that may be recommended"), "seconds": visit.say("duration in seconds"),
         "let_go": visit.say("expired views and recommendations deleted"),
     }  # fmt: skip

@@ -130,7 +130,7 @@ def gather(
     total = max(1, store.tally().articles)
     for number, article in enumerate(store.all_articles()):
         if number % AT_ONCE == 0:
-            progress(min(1.0, number / total), "looking at articles")
+            progress(min(1.0, number / total), "checking articles")
         label = labelled.get(article.id)
         if article.category_by == EDITOR and article.category and (label or article.id not in labelled):  # not excluded by an editor
             corrected.append(NewDocument(article.category, article_id=article.id))

@@ -115,7 +115,7 @@ def grouped(documents: Sequence[TrainingDocument], say: Progress) -> dict[str, s
     compare = finder("judge")
     for number, doc in enumerate(documents):
         if number % AT_ONCE == 0:
-            say(number / len(documents), "looking for reposts")
+            say(number / len(documents), "detecting reposts")
         found = compare.judge(Compared(doc.id, "", doc.title, doc.text)).duplicate_of
         for other in (found, doc.story and f"story {doc.story}"):
             if other:
