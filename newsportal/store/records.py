@@ -194,8 +194,7 @@ class TableReader:
         self.connection = connection
 
     def rows(self, form: Form) -> Iterator[dict[str, Any]]:
-        """Yield all rows of a table in key order, streamed. Run no other query on this reader before the end: MySQL would discard the
-        rest."""
+        """Yield all rows of a table in key order, streamed. Run no other query on this reader before the end: MySQL discards the rest."""
         table = RAW[form.name]
         found = self.connection.execute(select(table).order_by(*table.primary_key), execution_options={"yield_per": PAGE})
         for row in found.mappings():
