@@ -176,9 +176,10 @@ def product_figures(page: Blocks, length: NDArray[np.float32]) -> NDArray[np.flo
     """Return ``PRODUCT_COLUMNS`` of the blocks of a product's page: levels up to the nearest box named like each section; pronouns per
     character in the block, in all blocks of its form, and three boxes up."""
     levels = [[FAR] * len(_SECTIONS)]
-    for node, parent in zip(page.nodes[1:], page.parent[1:], strict=True):
-        name = f"{node.get('class')} {node.get('id')}"[:NAME_CHARS].lower()
-        levels.append([0 if words.search(name) else min(level + 1, FAR) for words, level in zip(_SECTIONS, levels[parent], strict=True)])
+    names = [f"{node.get('class')} {node.get('id')}"[:NAME_CHARS].lower() for node in page.nodes[1:]]
+    matches = {name: [words.search(name) for words in _SECTIONS] for name in {*names}}
+    for name, parent in zip(names, page.parent[1:], strict=True):
+        levels.append([0 if match else min(level + 1, FAR) for match, level in zip(matches[name], levels[parent], strict=True)])
     box, parents = np.array([block.box for block in page.blocks]), np.maximum(np.array(page.parent), 0)
     form, around = np.array(page.path)[box], parents[parents[parents[box]]]
     rows = np.array([*([len(words.findall(text.lower())) for text in page.texts] for words in _PERSONS), length], dtype=np.float64)
@@ -188,10 +189,7 @@ def product_figures(page: Blocks, length: NDArray[np.float32]) -> NDArray[np.flo
 
 
 def content_likely(model: PageModel, page: Blocks, table: Table, kind: PageKind) -> NDArray[np.float32]:
-    """Return the probability of each block to be content. The probabilities of the page's kinds are among the features.
-
-    From P(product) = PRODUCT_LEAST on:  logit p = logit p_content + P(product) · logit p_product
-    """
+    """Return the probability p of each block to be content; of products, logit p = logit p_content + P(product) · logit p_product."""
     shares = np.repeat(kind.shares[:, None], len(table.length), axis=1)
     table = Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
     likely = model.content.likely(table.of(model.content.columns))
