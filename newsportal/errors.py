@@ -103,8 +103,7 @@ class FetchFailed(Unfetched):
 
 
 class Redirected(FetchFailed):
-    """Raised by ``egress.fetch`` with ``follow=False``: the response is at ``target``, a URL that was checked. The caller decides whether
-    to fetch it."""
+    """Raised by ``egress.fetch`` with ``follow=False``: the response is at ``target``, a URL that was checked. The caller may fetch it."""
 
     def __init__(self, url: str, target: str) -> None:
         super().__init__(url, "redirects", f"to {target}")
@@ -113,8 +112,7 @@ class Redirected(FetchFailed):
 
 class RenderFailed(Unfetched):
     """Raised by ``rendering`` for an unrenderable page. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
-    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: a later run may try
-    again."""
+    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: may be tried again."""
 
     def __init__(self, url: str, reason: str, detail: str | None = None, *, passing: bool = True) -> None:
         super().__init__(url, reason, detail)
@@ -186,8 +184,7 @@ class ArchiveError(NewsportalError):
 
 
 class BackupError(NewsportalError):
-    """A backup cannot be written, or a file is not a valid one: damaged, truncated, of a later version, or malicious. Nothing was
-    restored."""
+    """A backup cannot be written, or a file is not a valid one: damaged, truncated, of a later version, malicious. Nothing was restored."""
 
 
 class LibraryError(NewsportalError):

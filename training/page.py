@@ -4,7 +4,8 @@
 
 WCXB_DIR holds ``<id>.html`` beside ``<id>.json`` with ``kind``, ``text`` and ``url`` (Web Content Extraction Benchmark); the pages of the
 other folders, on which :mod:`training.fit` fits, and made-up ones are articles as ``best`` knows them. Folds hold whole sites; the
-probabilities of kinds that the blocks are fitted with come from models that have not seen the page's site.
+probabilities of kinds that the blocks are fitted with, and those of blocks that the model of products corrects, come from models that have
+not seen the page's site.
 """
 
 from __future__ import annotations
@@ -14,21 +15,35 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from catboost import CatBoostClassifier, sum_models
+from catboost import CatBoostClassifier, Pool, sum_models
 from numpy.typing import NDArray
 
 from newsportal.extractors.article.any_page import MIN_THREAD_PROBABILITY, NOSCRIPT, THREAD, content_of, posts_of, without_scripts
 from newsportal.extractors.article.best import FEW_CHARS
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.body import Body, block_model, from_dict
-from newsportal.extractors.article.page_kind import COLUMNS, KINDS, NAMES, PageKind, PageModel, page_figures
+from newsportal.extractors.article.page_kind import (
+    COLUMNS,
+    KINDS,
+    NAMES,
+    PRODUCT,
+    PRODUCT_BLOCKS,
+    PRODUCT_COLUMNS,
+    PRODUCT_LEAST,
+    SMALL,
+    PageKind,
+    PageModel,
+    page_figures,
+    product_figures,
+)
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.text import dom
 from training.fit import MADE_UP, MADE_UP_SEED, UNKNOWN, Example, as_dict, example_of, read_documents
@@ -45,6 +60,14 @@ BLOCK_SETTINGS: Final[Mapping[str, Any]] = {
 }
 COMMON: Final[Mapping[str, Any]] = {"rsm": 0.3, "border_count": 32, "random_seed": 1, "verbose": 0, "allow_writing_files": False}
 
+PRODUCT_SETTINGS: Final[Mapping[str, Any]] = {
+    "iterations": 120,
+    "depth": 4,
+    "learning_rate": 0.06,
+    "l2_leaf_reg": 30,
+    "bootstrap_type": "Bernoulli",
+    "subsample": 0.5,
+}
 FITS: Final = 3
 """Models of content, each fitted on a different sample of blocks and features, whose scores are averaged. Cross-validated by site, three
 give 0.4 points of F1 more than one, on listings and collections two."""
@@ -126,17 +149,35 @@ def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: s
     """Return the models as one table; print their scores on held-out sites."""
     fold = folds_of(real)
     kinds, page_kinds = kinds_of(real, made_up, fold)
+    contents: dict[tuple[int, int], dict[str, Any]] = {}
+    likely: dict[tuple[int, int], dict[int, NDArray[np.float32]]] = {}
+    for folds in combinations_with_replacement(range(FOLDS), 2):  # all but one fold or two
+        contents[folds] = fit_blocks([*(page for page in real if fold[page.blocks.site] not in folds), *made_up], page_kinds)
+        likely[folds] = likely_of([page for page in real if fold[page.blocks.site] in folds], contents[folds], page_kinds)
     scores: dict[str, list[float]] = defaultdict(list)
     for number in range(FOLDS):
-        content = fit_blocks([*(page for page in real if fold[page.blocks.site] != number), *made_up], page_kinds)
+        before = merged(likely[min(number, other), max(number, other)] for other in range(FOLDS) if other != number)
+        product = fit_products([page for page in real if fold[page.blocks.site] != number], page_kinds, before)
+        model = as_model(kinds, contents[number, number], product)
         for page in real:
             if fold[page.blocks.site] == number and not page.news:
-                f1 = word_f1(page, content, page_kinds[id(page)])
+                f1 = word_f1(page, model, page_kinds[id(page)])
                 scores["all"].append(f1)
                 scores[page.kind].append(f1)
     for name, values in sorted(scores.items()):
         print(f"{name}: {len(values)} pages, sites held out in {FOLDS} folds: mean word F1 {100 * sum(values) / len(values):.1f}")
-    return {"note": note, **kinds, "content": fit_blocks([*real, *made_up], page_kinds)}
+    product = fit_products(real, page_kinds, merged(likely[number, number] for number in range(FOLDS)))
+    return {"note": note, **kinds, "content": fit_blocks([*real, *made_up], page_kinds), PRODUCT_BLOCKS: product}
+
+
+def merged(parts: Iterable[Mapping[int, NDArray[np.float32]]]) -> dict[int, NDArray[np.float32]]:
+    return {page: likely for part in parts for page, likely in part.items()}
+
+
+def likely_of(pages: Sequence[PageExample], content: Mapping[str, Any], kinds: Mapping[int, PageKind]) -> dict[int, NDArray[np.float32]]:
+    """Return the probabilities of the blocks of each page by its ``id``."""
+    model = from_dict(dict(content))
+    return {id(page): model.likely(with_kind(page, kinds).of(model.columns)) for page in pages}
 
 
 def folds_of(pages: Sequence[PageExample]) -> dict[str, int]:
@@ -161,9 +202,10 @@ def kinds_of(
     return kinds, page_kinds | {id(page): model.kind(page.figures) for page in made_up}
 
 
-def as_model(kinds: Mapping[str, Any], content: Mapping[str, Any] | None = None) -> PageModel:
+def as_model(kinds: Mapping[str, Any], content: Mapping[str, Any] | None = None, product: Mapping[str, Any] | None = None) -> PageModel:
     news = from_dict(kinds["news"])
-    return PageModel(tuple(from_dict(kinds[kind]) for kind in KINDS), news, from_dict(dict(content)) if content else news)
+    blocks = (from_dict(dict(model)) if model else news for model in (content, product))
+    return PageModel(tuple(from_dict(kinds[kind]) for kind in KINDS), news, *blocks)
 
 
 def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:
@@ -195,8 +237,8 @@ def figures_of_nothing() -> NDArray[np.float32]:
 
 def fit_blocks(pages: Sequence[PageExample], kinds: Mapping[int, PageKind]) -> dict[str, Any]:
     """Return the model of content, over the features of blocks and the probabilities of the page's kinds: the mean of ``FITS`` models."""
-    tables = [np.concatenate([page.blocks.table.values, np.repeat(kinds[id(page)].shares[:, None], len(page.likely), 1)]) for page in pages]
-    rows, right = np.concatenate(tables, axis=1).T, np.concatenate([page.blocks.right for page in pages]).astype(int)
+    tables = [with_kind(page, kinds) for page in pages]
+    rows, right = np.concatenate([table.values for table in tables], axis=1).T, rights_of(pages)
     weight = np.concatenate([page.blocks.weight for page in pages])
     models = []
     for seed in range(1, FITS + 1):
@@ -204,15 +246,40 @@ def fit_blocks(pages: Sequence[PageExample], kinds: Mapping[int, PageKind]) -> d
         model = CatBoostClassifier(**{**COMMON, **BLOCK_SETTINGS, "random_seed": seed})
         models.append(model.fit(rows[drawn], right[drawn], sample_weight=np.maximum(weight[drawn], DRAWN_WEIGHT)))
     mean = sum_models(models, weights=[1 / FITS] * FITS)
-    return as_dict(mean, (*pages[0].blocks.table.names, *COLUMNS), "", BLOCK_SETTINGS["depth"])
+    return as_dict(mean, tables[0].names, "", BLOCK_SETTINGS["depth"])
 
 
-def word_f1(page: PageExample, content: Mapping[str, Any], kind: PageKind) -> float:
+def with_kind(page: PageExample, kinds: Mapping[int, PageKind]) -> Table:
+    """Return the features of the page's blocks with the probabilities of its kinds."""
+    table = page.blocks.table
+    shares = np.repeat(kinds[id(page)].shares[:, None], len(page.likely), 1)
+    return Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
+
+
+def rights_of(pages: Sequence[PageExample]) -> NDArray[np.int64]:
+    return np.concatenate([page.blocks.right for page in pages]).astype(np.int64)
+
+
+def fit_products(real: Sequence[PageExample], kinds: Mapping[int, PageKind], likely: Mapping[int, NDArray[np.float32]]) -> dict[str, Any]:
+    """Return the model that is added to the scores of the model of content on pages of products, from its ``likely`` on unseen sites."""
+    pages = [page for page in real if not page.news and kinds[id(page)].of(PRODUCT) >= PRODUCT_LEAST]
+    tables = [with_kind(page, kinds) for page in pages]
+    figures = [product_figures(page.blocks.page, page.blocks.table.length) for page in pages]
+    rows = np.concatenate([np.concatenate(both) for both in zip([table.values for table in tables], figures, strict=True)], axis=1).T
+    weight = np.concatenate([page.blocks.weight * kinds[id(page)].of(PRODUCT) for page in pages])
+    before = np.clip(np.concatenate([likely[id(page)] for page in pages]).astype(np.float64), SMALL, 1 - SMALL)
+    pool = Pool(rows, rights_of(pages), weight=weight, baseline=np.log(before / (1 - before)))
+    models = [CatBoostClassifier(**{**COMMON, **PRODUCT_SETTINGS, "random_seed": seed}).fit(pool) for seed in range(1, FITS + 1)]
+    mean = sum_models(models, weights=[1 / FITS] * FITS)
+    return as_dict(mean, (*tables[0].names, *PRODUCT_COLUMNS), "", PRODUCT_SETTINGS["depth"])
+
+
+def word_f1(page: PageExample, model: PageModel, kind: PageKind) -> float:
     """Return the benchmark's measure: F1 of the multisets of words, for a thread those of its posts."""
     table: Table = page.blocks.table
     body = Body(page.blocks.page, page.likely >= 0.5, page.likely, table)
     text = page.posts if kind.of(THREAD) >= MIN_THREAD_PROBABILITY else ""
-    text = text or "\n".join(content_of(body, kind, from_dict(dict(content))).lines)
+    text = text or "\n".join(content_of(body, kind, model).lines)
     found, gold = (Counter(WORD.findall(words.lower())) for words in (text, page.blocks.gold))
     return 2 * (found & gold).total() / max(found.total() + gold.total(), 1)
 

@@ -83,8 +83,7 @@ def _restricted(vectors: Sparse, features: NDArray[np.bool_]) -> Sparse:
 
 
 def auroc(higher: Matrix, lower: Matrix) -> float:
-    """Return the probability that one of ``higher`` exceeds one of ``lower``, ties half: the area under the ROC curve (Hanley, McNeil
-    1982)."""
+    """Return the probability that one of ``higher`` exceeds one of ``lower``, ties half: the area under the ROC curve (Hanley 1982)."""
     ordered = np.sort(lower)
     below, up_to = np.searchsorted(ordered, higher, "left"), np.searchsorted(ordered, higher, "right")
     return float((below + up_to).mean() / 2 / max(1, len(lower)))
@@ -119,8 +118,7 @@ def logistic(scores: Matrix) -> Matrix:
 
 
 def fit_temperature(scores: Matrix, labels: NDArray[np.intp]) -> float:
-    """Return the factor that maximises the likelihood of the true ``labels`` of the rows. The loss is convex: bisection finds its
-    minimum."""
+    """Return the factor that maximises the likelihood of the true ``labels`` of the rows, by bisection: the loss is convex."""
     rows = np.arange(len(labels))
 
     def loss(at: int) -> float:

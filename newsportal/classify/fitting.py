@@ -69,8 +69,7 @@ class Planes:
 
 
 def shrink_bias(bias: Matrix, features: Any, short: float) -> Matrix:
-    """Return the biases for texts with ``features`` features. Below ``short`` they approach their mean: those of articles mislead on
-    titles."""
+    """Return the biases for texts with ``features`` features. Below ``short`` they approach their mean: articles' mislead on titles."""
     mean = bias.mean()
     return np.asarray(mean + (bias - mean) * np.minimum(1.0, features / short), dtype=np.float64)
 

@@ -73,8 +73,7 @@ def is_doubtful(mark: TopicMark) -> bool:
 
 
 def topic_mark(topic: str, by: str | None, score: float | None, version: str) -> TopicMark | None:
-    """Return an article's mark for a topic, ``None`` if it does not belong. ``by``: how it was assigned without a model; ``score``: of the
-    model."""
+    """Return an article's mark for a topic, ``None`` if it does not belong. ``by``: how assigned without model; ``score``: the model's."""
     if by is not None:
         return TopicMark(topic, by, score)
     return TopicMark(topic, version, score) if score is not None and score >= SURE else None

@@ -104,10 +104,7 @@ def require_source(source: str) -> None:
 def refuse_for_folder(url: str | None, path: str | Path) -> None:
     """Reject a URL for a folder of pages. Raises ``typer.BadParameter``."""
     if url is not None and Path(path).is_dir():
-        raise typer.BadParameter(
-            f'{path} is a folder: give the URL of each page in <id>.json, as {{"url": …}}',
-            param_hint="--url",
-        )
+        raise typer.BadParameter(f'{path} is a folder: give the URL of each page in <id>.json, as {{"url": …}}', param_hint="--url")
 
 
 def _address(file: Path) -> str | None:

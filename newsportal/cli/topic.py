@@ -154,9 +154,4 @@ def remove(name: CategoryName, sources: SourcesFile = None) -> None:
     typer.echo(f"{name} was removed from {path}; to undo it: newsportal source undo")
 
 
-category_group = command_group(
-    "Built-in categories, and the categories and words of sources.yaml.",
-    list=list_all,
-    set=set_,
-    remove=remove,
-)
+category_group = command_group("Built-in categories, and the categories and words of sources.yaml.", list=list_all, set=set_, remove=remove)

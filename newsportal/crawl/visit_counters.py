@@ -136,8 +136,7 @@ class VisitCounters:
             return frozenset(self._parts)
 
     def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
-        """Remove and return the counts, one visit per source. Unreached hosts of visits ``going`` remain; with the network ``away``:
-        dropped."""
+        """Remove and return the counts, one visit per source. Unreached hosts of visits ``going`` remain; network ``away``: dropped."""
         with self._lock:
             parts, self._parts = self._parts, defaultdict(_Part)
             missed = {source for source, part in parts.items() if part.unreached}

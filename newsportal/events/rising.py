@@ -137,8 +137,7 @@ def surprise(count: float, expected: float, dispersion: float = 1.0) -> float:
 
 
 def dispersion(counts: Mapping[int, int], totals: Mapping[int, int]) -> float:
-    """Return Pearson's dispersion of the daily ``counts`` relative to ``totals`` (each > 0) at a constant rate; at least 1, as for
-    Poisson."""
+    """Return Pearson's dispersion of the daily ``counts`` relative to ``totals`` (each > 0) at a constant rate; at least 1 (Poisson)."""
     rate = sum(counts.get(day, 0) for day in totals) / sum(totals.values())
     if not rate or len(totals) < 2:
         return 1.0

@@ -164,8 +164,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) -> list[Sentence]:
-    """Select up to ``count`` sentences that cover most of what ``texts``, but not ``known``, report of one event, in the order of the
-    texts."""
+    """Select up to ``count`` sentences that cover most of what ``texts``, but not ``known``, report of one event, in their order."""
     candidates = [Sentence(text.id, part, place) for text in texts for place, part in enumerate(sentences(text.text))]
     words = {sentence: _words(sentence.text) for sentence in candidates}
     spread = Counter(word for text in texts for word in {w for s in candidates if s.id == text.id for w in words[s]})

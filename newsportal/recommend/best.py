@@ -139,8 +139,7 @@ class Best:
         return tuple(self.stats.items[story].story for story in order)
 
     def extend(self, views: Iterable[View], items: Iterable[Item]) -> Best:
-        """Return the model with stories and views since the fit: new stories have their content, age and first views. Much cheaper than a
-        fit."""
+        """Return the model with stories and views since the fit: new stories have content, age and first views. Cheaper than a fit."""
         learnt = packing.extend(self.stats, views, items)
         return replace(self, stats=learnt, facts={**self.facts, "stories": len(learnt.items)})
 

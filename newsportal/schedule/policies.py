@@ -260,8 +260,7 @@ def count_articles(page: HubPage, number: int) -> HubPage:
 def choose_hubs(
     pages: Mapping[str, HubPage], rules: Rules, of_region: float | None, now: float, *, depth: int, limit: int, began: float
 ) -> list[str]:
-    """Return the pages to request now, in a visit that ``began`` then and may request ``limit``: new ones by depth, then those that are
-    due."""
+    """Return the pages to request now, in a visit that ``began`` then and may request ``limit``: new ones by depth, then due ones."""
     remaining = limit - sum(page.asked >= began for page in pages.values())
     shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
     unproductive = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)

@@ -23,10 +23,7 @@ MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,ONLY_FULL_GROUP_BY,N
 
 AGAIN: Final = "try again; nothing was partly written"
 FULL: Final = ("the server's disk is full", "free space there; nothing was partly written")
-DENIED: Final = (
-    "the server rejects this user",
-    "check user, password and database in the store URI, and the user's host on the server",
-)
+DENIED: Final = ("the server rejects this user", "check user, password and database in the store URI, and the user's host on the server")
 FORBIDDEN: Final = ("this user lacks the permission", "grant the user the right to create and write tables: GRANT ALL ON database.* TO …")
 READ_ONLY: Final = ("it cannot be written to", "the server is read-only: name the primary in the store URI, or switch read_only off there")
 BROKE: Final = ("the connection broke", AGAIN)

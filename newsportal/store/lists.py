@@ -156,8 +156,7 @@ def _matches_few(criteria: ArticleFilter) -> bool:
 
 
 def _is_read_by_score(criteria: ArticleFilter) -> bool:
-    """Return whether to read articles by score and sort them: many may match, but no others are read. With ``since`` they are read by time
-    instead."""
+    """Return whether to read articles by score and sort them: many may match, but no others are read. With ``since``: by time."""
     return criteria.unsure is not None and criteria.source is None and criteria.category is None and criteria.since is None
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is not installed with the package
 
-from newsportal.extractors.article.page_kind import KINDS, from_plain
+from newsportal.extractors.article.page_kind import COLUMNS, KINDS, PRODUCT_COLUMNS, from_plain
 from newsportal.text import dom
 from training import made_up_pages
 from training import page as fitting
@@ -36,7 +36,7 @@ def page_of(kind: str, number: int) -> PageExample | None:
 
 
 def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("PAGE_SETTINGS", "BLOCK_SETTINGS"):
+    for name in ("PAGE_SETTINGS", "BLOCK_SETTINGS", "PRODUCT_SETTINGS"):
         monkeypatch.setattr(fitting, name, {**getattr(fitting, name), "iterations": 20})
     made_up = [example for page in made_up_pages(12, SEED) if (example := made_up_example(page))]
     pages = [example for kind in MARKUP for number in range(8) if (example := page_of(kind, number))]
@@ -47,6 +47,7 @@ def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, ca
     assert {model.kind(page.figures).name for page in pages if page.kind == "collection"} == {"collection"}
     assert model.kind(articles[0].figures).name == "article"
     assert len(model.kinds) == len(KINDS)
+    assert {*model.product.columns} <= {*articles[0].blocks.table.names, *COLUMNS, *PRODUCT_COLUMNS}
     assert "collection: 8 pages, sites held out" in capsys.readouterr().out
 
 

@@ -60,8 +60,7 @@ SEPARATOR = re.compile(r"\s[-|·—–]\s|[-_|—–]")
 
 
 class ChallengePage(IgnoreRequest):
-    """Raised for a challenge page: ``challenge``, ``login``, or ``sign-in`` for expired credentials. It is counted, and may be
-    transient."""
+    """Raised for a challenge page: ``challenge``, ``login``, or ``sign-in`` for expired credentials. Counted; may be transient."""
 
     passing = True
 

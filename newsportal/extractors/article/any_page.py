@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article import best
 from newsportal.extractors.article.blocks import Blocks
-from newsportal.extractors.article.body import BlockModel, Body, decide, without_copies
-from newsportal.extractors.article.page_kind import PageKind, content_likely, kind_of, page_model
+from newsportal.extractors.article.body import Body, decide, without_copies
+from newsportal.extractors.article.page_kind import SMALL, PageKind, PageModel, content_likely, kind_of, page_model
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.forum.best import extract as read_posts
 from newsportal.items import Extraction, Link, Post
@@ -37,7 +37,6 @@ STORY_PICTURES, STORY_CHARS = 5, 60  # an article with at least this many images
 NOSCRIPT: Final = "noscript"
 NEWS: Final = 0.5  # From this probability of news on, blocks are chosen by the rules measured on news
 MIN_BLOCK_PROBABILITY: Final = 0.2  # 0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most
-SMALL: Final = 1e-5
 TOGETHER: Final = ("listing", "collection", "documentation", "service")
 DOUBT: Final = 0.5
 """Whether their lines are content is decided for many lines at once (the teasers of a list, the sections of a page), so the model's errors
@@ -89,7 +88,7 @@ def without_scripts(document: dom.Document) -> dom.Document:
     return replace(document, html=document.html.replace(f"<{NOSCRIPT}", "<div").replace(f"</{NOSCRIPT}", "</div"))
 
 
-def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> Body:
+def content_of(body: Body, kind: PageKind, model: PageModel | None = None) -> Body:
     """Return ``body`` with the blocks that are content, from the models for news and for any page (``model``), weighted by the page's kind.
 
     logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / MIN_ARTICLE_PROBABILITY)
@@ -98,7 +97,7 @@ def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> B
     if table is None:
         return body
     weight = kind.news * min(1.0, kind.of(ARTICLE) / MIN_ARTICLE_PROBABILITY)
-    likely = mixed(body.likely, content_likely(model or page_model().content, table, kind), weight)
+    likely = mixed(body.likely, content_likely(model or page_model(), body.page, table, kind), weight)
     if weight >= NEWS:
         return decide(body.page, likely, table)
     if kind.name != DOCUMENTATION:
@@ -108,8 +107,7 @@ def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> B
 
 def counted_once(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
     """Return ``likely`` with 0 for lines that repeat a likelier line from a box with another path: cards, menus and tabs are duplicated for
-    phones. Cross-validated by site, products gain 0.7 points of F1, collections 0.6, listings 1.0. Repetition on the same path may be
-    intended."""
+    phones. Cross-validated by site, products gain 0.7 points of F1, collections 0.6, listings 1.0. On the same path it may be intended."""
     result, forms = likely.copy(), dict[str, int]()
     for number in np.argsort(-likely, kind="stable").tolist():
         block = page.blocks[number]

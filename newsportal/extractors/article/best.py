@@ -77,8 +77,7 @@ def read_page(document: dom.Document, link: Link | None, knowledge: SiteKnowledg
 
 
 def complete(document: dom.Document, link: Link | None, fetched: datetime, reading: Reading, *, any_page: bool = False) -> Extraction:
-    """Return the extraction with all fields. Raises ``NotApplicable`` if the page is not an article; with ``any_page``: if it has no
-    content."""
+    """Return the extraction with all fields. Raises ``NotApplicable`` if the page is no article; with ``any_page``: has no content."""
     meta, heading, body = reading.meta, reading.heading, reading.body
     lines = body.lines if body is not None else []
     data = _embedded_article(document, meta, fetched, sum(map(len, lines)))

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.blocks import Blocks
 from newsportal.extractors.article.body import BlockModel, Body, from_dict
+from newsportal.extractors.article.core import below
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.text import dom
 
@@ -106,6 +107,7 @@ def page_figures(document: dom.Document, meta: Metadata, page: Blocks, table: Ta
 
 
 FILE: Final = "page_model.json"
+SMALL: Final = 1e-5
 KINDS: Final = ("article", "documentation", "thread", "product", "listing", "collection", "service")
 NONE: Final = "none"
 NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no-body", "not-html"))
@@ -123,11 +125,12 @@ def places(names: tuple[str, ...]) -> NDArray[np.intp]:
 @dataclass(frozen=True, slots=True, eq=False)
 class PageModel:
     """``kinds``: a model for each of ``KINDS``; ``news``: whether the page is an article like those :func:`block_model` was fitted on;
-    ``content``: which blocks are content on any kind of page."""
+    ``content``: which blocks are content on any kind of page; ``product``: its correction for products."""
 
     kinds: tuple[BlockModel, ...]
     news: BlockModel
     content: BlockModel
+    product: BlockModel
 
     def kind(self, figures: NDArray[np.float32]) -> PageKind:
         """Classify a row of :func:`page_figures`."""
@@ -154,15 +157,55 @@ class PageKind:
         return float(self.shares[KINDS.index(name)])
 
 
-def content_likely(model: BlockModel, table: Table, kind: PageKind) -> NDArray[np.float32]:
-    """Return the probability of each block to be content. The probabilities of the page's kinds are among the features of ``model``."""
+PRODUCT, PRODUCT_BLOCKS, PRODUCT_LEAST = "product", "product blocks", 0.1
+FEW, FAR, NAME_CHARS = 20, 9, 1_000
+SECTIONS: Final = {
+    "reviews": "review|rating|testimonial|feedback|opinion",
+    "others": "relat|recommend|similar|also|upsell|cross|recent|carousel|slider|bundle",
+    "details": "spec|feature|attribut|detail|descri|ingredient|overview|about|accordion|tab",
+    "questions": "faq|question|answer|q-?a(?![a-z])",
+    "delivery": "ship|deliver|return|payment|cart|warrant|stock|price|variant|option|swatch|size",
+}  # sections of a product's page, by names of boxes
+PERSONS: Final = {"first": r"\b(?:i|i'm|i've|my|me|we've|our)\b|我", "second": r"\byou(?:r|'re)?\b|[你您]"}  # reviewers; sellers
+_SECTIONS, _PERSONS = ([re.compile(words) for words in table.values()] for table in (SECTIONS, PERSONS))
+PRODUCT_COLUMNS: Final = (*SECTIONS, *(f"{person}_person_{scope}" for scope in ("own", "form", "around") for person in PERSONS))
+
+
+def product_figures(page: Blocks, length: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return ``PRODUCT_COLUMNS`` of the blocks of a product's page: levels up to the nearest box named like each section; pronouns per
+    character in the block, in all blocks of its form, and three boxes up."""
+    levels = [[FAR] * len(_SECTIONS)]
+    names = [f"{node.get('class')} {node.get('id')}"[:NAME_CHARS].lower() for node in page.nodes[1:]]
+    matches = {name: [words.search(name) for words in _SECTIONS] for name in {*names}}
+    for name, parent in zip(names, page.parent[1:], strict=True):
+        levels.append([0 if match else min(level + 1, FAR) for match, level in zip(matches[name], levels[parent], strict=True)])
+    box, parents = np.array([block.box for block in page.blocks]), np.maximum(np.array(page.parent), 0)
+    form, around = np.array(page.path)[box], parents[parents[parents[box]]]
+    rows = np.array([*([len(words.findall(text.lower())) for text in page.texts] for words in _PERSONS), length], dtype=np.float64)
+    forms = np.stack([np.bincount(form, row)[form] for row in rows])
+    persons = [sums[:-1] / np.maximum(sums[-1], FEW) for sums in (rows, forms, below(page, rows)[:, around])]
+    return np.concatenate([np.array(levels)[box].T, *persons]).astype(np.float32)
+
+
+def content_likely(model: PageModel, page: Blocks, table: Table, kind: PageKind) -> NDArray[np.float32]:
+    """Return the probability p of each block to be content; of products, logit p = logit p_content + P(product) · logit p_product."""
     shares = np.repeat(kind.shares[:, None], len(table.length), axis=1)
-    return model.likely(Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length).of(model.columns))
+    table = Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
+    likely = model.content.likely(table.of(model.content.columns))
+    if (share := kind.of(PRODUCT)) < PRODUCT_LEAST:
+        return likely
+    values = np.concatenate([table.values, product_figures(page, table.length)])
+    product = model.product.likely(Table((*table.names, *PRODUCT_COLUMNS), values, table.length).of(model.product.columns))
+    odds = likely / np.maximum(1 - likely, SMALL) * (product / (1 - product)) ** share
+    result: NDArray[np.float32] = odds / (1 + odds)
+    return result
 
 
 def from_plain(plain: Mapping[str, Any]) -> PageModel:
     """Load the models written by ``training/page.py``. Raises ``ValueError`` for inconsistent tables."""
-    return PageModel(tuple(from_dict(plain[kind]) for kind in KINDS), from_dict(plain["news"]), from_dict(plain["content"]))
+    return PageModel(
+        tuple(from_dict(plain[kind]) for kind in KINDS), *(from_dict(plain[name]) for name in ("news", "content", PRODUCT_BLOCKS))
+    )
 
 
 @cache

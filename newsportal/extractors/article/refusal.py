@@ -98,8 +98,7 @@ def refuse_bytes(document: dom.Document) -> None:
 def refuse(
     document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None, *, any_page: bool = False
 ) -> None:
-    """Raise ``NotApplicable`` if the page is not an article. ``block`` contains the ``lines`` (``None``: the page declares an article).
-    ``any_page``: accept lists."""
+    """Raise ``NotApplicable`` if the page is no article (``any_page``: nor list). ``block`` holds ``lines``; ``None``: it declares one."""
     refuse_bytes(document)
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:

@@ -17,8 +17,7 @@ from newsportal.text import dom
 
 @dataclass(frozen=True, slots=True)
 class ArticleRule:
-    """Selectors of :mod:`newsportal.extractors.lists.selector`; the first match counts, for ``body`` all of them. ``remove`` is removed
-    from the body first."""
+    """Selectors of :mod:`newsportal.extractors.lists.selector`; the first match counts, for ``body`` all, without ``remove``."""
 
     body: str | None = None
     title: str | None = None

@@ -50,8 +50,7 @@ Shape = tuple[str, tuple[int, ...]]
 
 @dataclass
 class Marked:
-    """A page's nodes in document order. ``pivots``: number of anchors in the subtree; ``shape``: the same for equal subtrees; ``size``:
-    nodes in the subtree."""
+    """A page's nodes in document order. ``pivots``: anchors in the subtree; ``shape``: the same for equal ones; ``size``: its nodes."""
 
     nodes: list[dom.Element] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)

@@ -120,8 +120,7 @@ NUMBERED: Final = re.compile(r"\d", re.ASCII)  # Last path segments of stories c
 
 
 def guess(page: GalleryPage) -> str | None:
-    """Return a guessed URL pattern of the story with the first page ``page``; ``None`` if the page names others itself, or none can
-    exist."""
+    """Return a guessed URL pattern of the story with the first page ``page``; ``None`` if the page names others, or none can exist."""
     if page.whole or page.total or page.next or page.pages or not page.title or len(page.images) > FEW:
         return None
     parts = urlsplit(page.url)
@@ -172,8 +171,7 @@ MAX_URL_CHARS: Final = 2_048
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``marked`` matches URLs with a page number or letter, ``bare`` the first page's without. ``shift``: page number minus the number in
-    the URL."""
+    """``marked`` matches URLs with a page number or letter, ``bare`` the first page's without. ``shift``: page number minus the URL's."""
 
     marked: re.Pattern[str]
     bare: re.Pattern[str] | None

@@ -42,8 +42,7 @@ STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|ite
 
 @dataclass(frozen=True, slots=True)
 class Slides:
-    """The pictures of a story from its page's data. ``title``: the title in the data; ``names``: keys leading to the list, the innermost
-    first."""
+    """The pictures of a story from its page's data. ``title``: that in the data; ``names``: keys of the list, the innermost first."""
 
     images: tuple[Image, ...]
     title: str | None
@@ -82,8 +81,7 @@ def _score(found: Slides, page_keys: frozenset[str], total: int | None, title: s
 
 
 def _are_sizes(images: Sequence[Image]) -> bool:
-    """Return whether a list without captions contains the sizes of one picture: equal file names, names that differ by a size, or all
-    widths different."""
+    """Return whether a list without captions contains the sizes of one picture: equal names, or names or widths that differ."""
     names = [image.url.partition("?")[0].rstrip("/").rpartition("/")[2] for image in images]
     if len(set(names)) <= (len(names) + 1) / 2:
         return True

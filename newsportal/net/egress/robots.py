@@ -17,8 +17,7 @@ TOKEN = re.compile(r"[A-Za-z_-]+")
 
 @dataclass(frozen=True)
 class Rules:
-    """``refusal``: why everything is forbidden (robots.txt could not be fetched); ``cause``: its slug in the run report. ``agent``: our
-    name."""
+    """``refusal``: why all is forbidden (robots.txt could not be fetched); ``cause``: its slug in the run report. ``agent``: our name."""
 
     parser: Protego | None = None
     agent: str = "newsportal"

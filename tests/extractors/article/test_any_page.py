@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -12,7 +13,19 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.article.any_page import DOUBT, AnyPage, choose_expected, counted_once, mixed, softened
 from newsportal.extractors.article.block_features import features
 from newsportal.extractors.article.blocks import read_blocks
-from newsportal.extractors.article.page_kind import KINDS, MEANS, NAMES, PageKind, page_figures, page_model
+from newsportal.extractors.article.page_kind import (
+    FAR,
+    KINDS,
+    MEANS,
+    NAMES,
+    PRODUCT_COLUMNS,
+    PRODUCT_LEAST,
+    PageKind,
+    content_likely,
+    page_figures,
+    page_model,
+    product_figures,
+)
 from newsportal.extractors.article.refusal import refuse_kind
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.items import Extraction
@@ -115,6 +128,31 @@ def test_page_figures_are_named_and_unique() -> None:
     shares = page_model().kind(figures).shares
     assert shares.shape == (len(KINDS),)
     assert shares.sum() == pytest.approx(1)
+
+
+def test_product_figures_name_sections_and_count_pronouns() -> None:
+    reviews = "<div class=ReviewList><div><p>I love my lamp</p><p>It broke, and I sent it back</p></div></div>"
+    page = read_blocks(dom.from_text(f"<div id=specs>Height 40 cm</div>{reviews}<p>你的台灯，我的光</p>", "about:blank").root.find("body"))
+    length = np.array([block.length for block in page.blocks], np.float32)
+    by_name = dict(zip(PRODUCT_COLUMNS, product_figures(page, length).tolist(), strict=True))
+    assert by_name["reviews"] == [FAR, 2, 2, FAR]
+    assert by_name["details"] == [0, FAR, FAR, FAR]
+    assert by_name["first_person_own"] == pytest.approx([0, 2 / 20, 1 / length[2], 1 / 20])
+    assert by_name["second_person_own"] == pytest.approx([0, 0, 0, 1 / 20])
+    assert by_name["first_person_form"] == pytest.approx([0, *[3 / (length[1] + length[2])] * 2, 1 / 20])
+    assert by_name["first_person_around"] == pytest.approx([4 / length.sum()] * 4)
+
+
+def test_only_products_are_corrected() -> None:
+    page = read_blocks(dom.from_text(SHOP, "about:blank").root.find("body"))
+    table, model = features(page, "Desk lamps", None), page_model()
+    assert not {*PRODUCT_COLUMNS} & {*table.names}
+    for share, corrected in ((PRODUCT_LEAST / 2, False), (1.0, True)):
+        kind = PageKind(np.where(np.array(KINDS) == "product", share, (1 - share) / (len(KINDS) - 1)).astype(np.float32), 0.0)
+        opposite = replace(model, product=replace(model.product, leaves=-model.product.leaves, bias=-model.product.bias))
+        likely, other = (content_likely(each, page, table, kind) for each in (model, opposite))
+        assert bool((likely != other).any()) == corrected
+        assert ((likely > 0) & (likely < 1)).all()
 
 
 def test_chosen_blocks_maximise_expected_f1() -> None:
