@@ -27,7 +27,7 @@ from madeup.photos.measure import Collection, collected, folded
 from madeup.photos.server import HEAD
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import PAPER, PhotoStory, compare, cosine, pictures_of
+from newsportal.dedup.photo_stories import PAPER_COSINE, PhotoStory, compare, cosine, pictures_of
 from newsportal.items import Image
 from newsportal.store.store import Store
 from newsportal_lab.evaluate.dedup import Score, per_pair
@@ -56,7 +56,7 @@ def by_rule(stored: dict[str, tuple[str, str, tuple[Image, ...]]], *, words_alon
     return {
         frozenset(pair)
         for pair in combinations(by_key, 2)
-        if (cosine(*(by_key[key].words for key in pair)) >= PAPER if words_alone else compare(*(by_key[key] for key in pair)))
+        if (cosine(*(by_key[key].words for key in pair)) >= PAPER_COSINE if words_alone else compare(*(by_key[key] for key in pair)))
     }
 
 
@@ -110,7 +110,7 @@ def main() -> None:
         print(f"\n{f'duplicates ({len(hard)} pairs look alike and are none)':52}{'P %':>9}{'R %':>9}")
         line("paper C, as it tells", 0.95, 0.923)
         cosines, every = by_rule(texts, words_alone=True), by_rule(texts, words_alone=False)
-        told_pairs(f"paper C's rule here: cosine ≥ {PAPER}", per_pair(cosines, set(right)), len(cosines & hard))
+        told_pairs(f"paper C's rule here: cosine ≥ {PAPER_COSINE}", per_pair(cosines, set(right)), len(cosines & hard))
         told_pairs("words and pictures, every two compared", per_pair(every, set(right)), len(every & hard))
         told_pairs("newsportal: stories as stored", per_pair(set(joined), set(right)), len(set(joined) & hard))
 

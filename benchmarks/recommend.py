@@ -81,7 +81,7 @@ def rsc15(folder: Path, kind: str = NEXT) -> Iterator[Split]:
     ]
     views = [view for part in parts for view in part]
     cut = min(hours(view.at) for view in parts[1])
-    yield ranking.split(Log(views, first_seen(views)), kind, cut, np.inf, most=10_000)
+    yield ranking.split(Log(views, first_seen(views)), kind, cut, np.inf, max_questions=10_000)
 
 
 SETS = {"ml-100k": ml_100k, "rsc15": rsc15, "rsc15-again": partial(rsc15, kind=AGAIN), "sim": sim, "sim-unlabelled": sim_unlabelled}
@@ -105,7 +105,7 @@ def als(clicks: Clicks, now: float, *, fades: float | None = None) -> Scored:
             (np.ones(len(question.history)), (np.zeros(len(question.history), dtype=int), question.history)), (1, shape[1])
         )
         near = model.item_factors @ model.recalculate_user(0, row)
-        return np.maximum(near, 1e-6) * formulas.fading(clicks.published, question.now, fades) if fades else near
+        return np.maximum(near, 1e-6) * formulas.decay(clicks.published, question.now, fades) if fades else near
 
     return Scored(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
 
@@ -120,7 +120,7 @@ class AsShown:
     def __init__(self, model: best.Best) -> None:
         self.model = model
 
-    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+    def rank(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         recommended = self.model.recommend(history, now, n, reader=history[0].reader if history else "new")
         return tuple(item.story for item in recommended)
 
@@ -131,9 +131,9 @@ class SeenFirst:
     def __init__(self, model: best.Best) -> None:
         self.model = model
 
-    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+    def rank(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         seen = [view.story for view in sorted(history, key=lambda view: view.at, reverse=True) if view.story in self.model.numbers]
-        return (*list(dict.fromkeys(seen))[: n // 2], *self.model.ranked(history, now, n))[:n]
+        return (*list(dict.fromkeys(seen))[: n // 2], *self.model.rank(history, now, n))[:n]
 
 
 def again(model: Any) -> Any:
@@ -179,13 +179,13 @@ def by_reader(folder: Path) -> None:
             of_fold = [question for question in questions if int(question.history[0].reader) % FOLDS == fold]
             names = np.array([int(name) % FOLDS for name in split.training.readers])
             training = _chosen(split.training, names[split.training.reader] != fold)
-            by_share = best.fitted(training, split.cut)
-            by_view = best.fitted(replace(training, share=np.ones(len(training))), split.cut)
+            by_share = best.fit_clicks(training, split.cut)
+            by_view = best.fit_clicks(replace(training, share=np.ones(len(training))), split.cut)
             for question in of_fold:
                 reader = question.history[0].reader
-                liked = frozenset(story for story in question.targets if share[reader, story] >= by_share.learnt.alpha)
+                liked = frozenset(story for story in question.targets if share[reader, story] >= by_share.stats.alpha)
                 history = [replace(view, seen=view.pictures) for view in question.history]
-                answers = (by_view.ranked(history, question.now, 20), by_share.ranked(question.history, question.now, 20))
+                answers = (by_view.rank(history, question.now, 20), by_share.rank(question.history, question.now, 20))
                 row = [ranking.figures(answer, question.targets)[1] for answer in answers]
                 rows.append(row + [ranking.figures(answer, liked)[1] if liked else np.nan for answer in answers])
         looked_whole, looked_seen, liked_whole, liked_seen = np.nanmean(rows, axis=0)
@@ -200,7 +200,7 @@ def _chosen(clicks: Clicks, rows: Any) -> Clicks:
 def made(views: int, readers: int = 10_000, stories: int = 100_000) -> Clicks:
     """A month of a portal: stories of 30 topics, most looked at in their first hours."""
     from newsportal.recommend.base import Log
-    from newsportal.recommend.clicks import columns
+    from newsportal.recommend.clicks import to_columns
 
     draw, span = np.random.default_rng(0), 30 * 24.0
     published = np.sort(span * draw.random(stories))
@@ -214,7 +214,7 @@ def made(views: int, readers: int = 10_000, stories: int = 100_000) -> Clicks:
     story = (np.searchsorted(published, at - draw.exponential(15, views)) - 1 - (3 * draw.pareto(1.2, views)).astype(int)).clip(0)
     reader = (readers * draw.random(views) ** 1.5).astype(int)
     rows = zip(reader.tolist(), story.tolist(), at.tolist(), strict=True)
-    return columns(Log((View(f"{u:05}", f"{s:06}", 1, 1, DAWN + timedelta(hours=h)) for u, s, h in rows), items))
+    return to_columns(Log((View(f"{u:05}", f"{s:06}", 1, 1, DAWN + timedelta(hours=h)) for u, s, h in rows), items))
 
 
 def speed(views: int) -> None:
@@ -223,7 +223,7 @@ def speed(views: int) -> None:
     clicks = made(views)
     now = DAWN + timedelta(days=30)
     start = perf_counter()
-    model = best.fitted(clicks, hours(now))
+    model = best.fit_clicks(clicks, hours(now))
     elapsed, memory = perf_counter() - start, getrusage(RUSAGE_SELF).ru_maxrss / 1e6
     print(f"{len(clicks)} views of {len(clicks.readers)} readers, {clicks.stories} stories: fit {elapsed:.0f} s, {memory:.1f} GB at most")
     starts, times = clicks.starts(), []
@@ -235,7 +235,7 @@ def speed(views: int) -> None:
         times.append((perf_counter() - start) * 1000)
     print(f"an answer: median {np.median(times):.1f} ms, p95 {np.quantile(times, 0.95):.1f} ms")
     start = perf_counter()
-    packed = model.packed()
+    packed = model.pack()
     print(f"packed: {len(packed) / 1e6:.0f} MB in {perf_counter() - start:.1f} s")
 
 

@@ -20,21 +20,21 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
+from newsportal.classify.keywords import MAX_KEYWORDS, NEWS_WORDS, Keyword
 from newsportal.classify.keywords import keywords as weighted
 from newsportal.cli.options import OutFile
 from newsportal.text import STOP_WORDS, segment
-from newsportal.text.words import kinds, rarity
+from newsportal.text.words import parts_of_speech, word_idf
 from newsportal_lab.documents import answer_file, documents
 
 WINDOW: Final = 2  # words: adjacent ones only. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
 DAMPING: Final = 0.85  # d, as in the paper and PageRank
 CLOSE: Final = 0.0001  # the iteration ends when no rank changes more (section 2.2)
-MOST_ROUNDS: Final = 100
+MAX_ROUNDS: Final = 100
 LOOKED_AT: Final = 20_000  # characters: more would take seconds
 
 
-def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def textrank(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     """Return the words of highest rank. Words missing from the dictionary count as nouns."""
     kinds_of = _kinds()
     words = segment(f"{title}\n{text[:LOOKED_AT]}")
@@ -50,7 +50,7 @@ def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
 
 def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     ranks = dict.fromkeys(edges, 1.0)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         before = ranks
         ranks = {word: 1 - DAMPING + DAMPING * sum(before[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
         if max((abs(ranks[word] - before[word]) for word in edges), default=0.0) < CLOSE:
@@ -58,7 +58,7 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     return ranks
 
 
-def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def tfidf(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     rare, default = _rarity()
     counts = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
     return _best({word: times * rare.get(word, default) for word, times in counts.items()}, limit)
@@ -75,17 +75,17 @@ def _best(weights: Mapping[str, float], limit: int) -> tuple[Keyword, ...]:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    return dict(kinds())
+    return dict(parts_of_speech())
 
 
 @cache
 def _rarity() -> tuple[Mapping[str, float], float]:
-    rare = rarity()
+    rare = word_idf()
     return rare, median(rare.values())
 
 
 Method = Callable[[str, str], tuple[Keyword, ...]]
-LARGEST_TEXT: Final = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
+MAX_TEXT_BYTES: Final = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
 
 DEFAULT: Final = "weighted"
 ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
@@ -93,7 +93,7 @@ ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
 
 def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="A document a line; -: standard input.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = LIMIT,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many of a document.")] = MAX_KEYWORDS,
     plain: Annotated[bool, typer.Option("--text", help="The file is one text; its first line is the title.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"{', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: OutFile = None,
@@ -109,7 +109,7 @@ def keywords(
     def read(stream: BinaryIO) -> Iterator[dict[str, Any]]:
         if not plain:
             return answers(stream, method)
-        title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
+        title, _, text = stream.read(MAX_TEXT_BYTES).decode("utf-8-sig", "replace").partition("\n")
         return iter([answer(file, title, text, method)])
 
     answer_file(file, read, out, "keywords")

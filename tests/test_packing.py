@@ -103,7 +103,7 @@ def test_deeply_nested_header_is_refused():
 
 def test_scalar_part_is_refused_by_its_model():
     model = train("linear", [Example(text, (label,)) for label, text in (("球", "球队进球"), ("钱", "股市上涨")) for _ in range(5)])
-    out = io.BytesIO(model.saved())
+    out = io.BytesIO(model.to_bytes())
     raw = io.BytesIO()
     np.lib.format.write_array(raw, np.array(5, dtype=np.uint32))
     with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newsportal.items.report import Run, SourceReport, add_up, from_dict, reasons, table, to_dict
+from newsportal.items.report import Run, SourceReport, from_dict, reasons, sum_reports, table, to_dict
 from newsportal.messages import as_text
 
 FEED = SourceReport(
@@ -31,7 +31,7 @@ def test_precision_and_recall_as_in_paper() -> None:
 
 
 def test_totals_sum_reasons() -> None:
-    total = add_up("total", (FEED, FEED, REGION))
+    total = sum_reports("total", (FEED, FEED, REGION))
     assert total.failed == {"no-body": 2, "http-404": 2}
     assert total.entries == 20
     assert total.notes == (as_text("slow"),)
@@ -64,7 +64,7 @@ def test_time_of_source_and_of_run() -> None:
     assert lines[0].endswith("time")
     assert lines[1].endswith("3m05s")
     assert "time" not in table(RUN).splitlines()[0], "reports of earlier versions lack it"
-    assert add_up("feed", (FEED, replace(FEED, seconds=2.5))).seconds == 2.5
+    assert sum_reports("feed", (FEED, replace(FEED, seconds=2.5))).seconds == 2.5
     assert from_dict(json.loads(json.dumps(to_dict(ended)))) == ended
 
 

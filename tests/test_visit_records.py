@@ -43,6 +43,6 @@ def test_latest_values_are_kept() -> None:
 
 
 def test_visit_without_results_has_only_begun() -> None:
-    assert visit().begun
-    assert not visit(list_pages=1).begun
-    assert not visit(list_failed={"dns": 1}).begun
+    assert visit().in_progress
+    assert not visit(list_pages=1).in_progress
+    assert not visit(list_failed={"dns": 1}).in_progress

@@ -59,7 +59,7 @@ RUN: Final = 3
 """Shorter runs of common characters are chance."""
 
 UNKNOWN: Final = "about:blank"  # the URL of pages without a known URL
-MOST: Final = 0.5
+MIN_SHARE: Final = 0.5
 FOLDS: Final = 4
 GOOD: Final = 0.9
 
@@ -160,7 +160,7 @@ def label(texts: Sequence[str], gold: str) -> NDArray[np.bool_]:
         if step.tag == "equal" and step.src_end - step.src_start >= RUN:
             common[step.src_start : step.src_end] = True
     parts = np.split(common, np.cumsum([len(text) for text in squashed])[:-1])
-    return np.array([len(part) > 0 and part.mean() >= MOST for part in parts])
+    return np.array([len(part) > 0 and part.mean() >= MIN_SHARE for part in parts])
 
 
 def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:

@@ -24,7 +24,7 @@ import numpy as np
 from catboost import CatBoostClassifier, sum_models
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.any_page import NOSCRIPT, THREAD, THREAD_LEAST, content_of, posts_of, without_scripts
+from newsportal.extractors.article.any_page import MIN_THREAD_PROBABILITY, NOSCRIPT, THREAD, content_of, posts_of, without_scripts
 from newsportal.extractors.article.best import FEW_CHARS
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.body import Body, block_model, from_dict
@@ -211,7 +211,7 @@ def word_f1(page: PageExample, content: Mapping[str, Any], kind: PageKind) -> fl
     """Return the benchmark's measure: F1 of the multisets of words, for a thread those of its posts."""
     table: Table = page.blocks.table
     body = Body(page.blocks.page, page.likely >= 0.5, page.likely, table)
-    text = page.posts if kind.of(THREAD) >= THREAD_LEAST else ""
+    text = page.posts if kind.of(THREAD) >= MIN_THREAD_PROBABILITY else ""
     text = text or "\n".join(content_of(body, kind, from_dict(dict(content))).lines)
     found, gold = (Counter(WORD.findall(words.lower())) for words in (text, page.blocks.gold))
     return 2 * (found & gold).total() / max(found.total() + gold.total(), 1)

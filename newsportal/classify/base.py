@@ -45,7 +45,7 @@ class Answer:
     labels: tuple[str, ...] = ()
 
 
-NONE = Answer()  # the result for a text without any known feature
+NO_ANSWER = Answer()  # the result for a text without any known feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Classifier(Protocol):
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Return the decisive words about ``label`` (default: the best one), largest weight first; empty if none did."""
 
-    def saved(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """Serialise the model without pickle; :func:`restore` reads it."""
 
 
@@ -122,11 +122,11 @@ class Trainable(Protocol):
     ) -> Classifier:
         """Train a classifier. Raises ``ModelError`` if nothing can be learnt from ``examples``."""
 
-    def restored(self, data: bytes) -> Classifier:
-        """Read the output of ``saved``. Raises ``ModelError`` for any other data."""
+    def from_bytes(self, data: bytes) -> Classifier:
+        """Read the output of ``to_bytes``. Raises ``ModelError`` for any other data."""
 
 
-def quiet(share: float, step: str) -> None:
+def ignore_progress(share: float, step: str) -> None:
     """Ignore the progress."""
 
 
@@ -149,15 +149,15 @@ def train(
         raise ModelError(f"at least two labels are needed; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):
         raise ModelError("a label must not be empty")
-    return _class(name).train(samples, multi_label=multi_label, progress=progress or quiet, seed=seed, trained=trained)
+    return _class(name).train(samples, multi_label=multi_label, progress=progress or ignore_progress, seed=seed, trained=trained)
 
 
 def restore(data: bytes) -> Classifier:
-    """Restore a classifier from the output of ``saved``. Raises ``ModelError`` with the reason if the file is invalid."""
+    """Restore a classifier from the output of ``to_bytes``. Raises ``ModelError`` with the reason if the file is invalid."""
     name = header(data).get("algorithm")
     if not isinstance(name, str) or name not in CLASSIFIERS:
         raise ModelError(f"the model was made by an unknown algorithm, {name!r}; there are: {', '.join(CLASSIFIERS)}")
-    return _class(name).restored(data)
+    return _class(name).from_bytes(data)
 
 
 def _class(name: str) -> Trainable:

@@ -20,18 +20,18 @@ from newsportal.classify.features import Sparse
 from newsportal.classify.fitting import Matrix, Mix, Truth, fit
 from newsportal.classify.held_out import FOLDS
 
-GIVEN_UP: Final = (0.01, 0.02, 0.03, 0.04, 0.05)
+SACRIFICED_SHARES: Final = (0.01, 0.02, 0.03, 0.04, 0.05)
 """Shares of correct answers that may be sacrificed to reject foreign texts; the first is the default if nothing could be measured."""
 
-ENOUGH: Final = 0.9  # rejected share of the foreign texts that is enough: no more correct answers are sacrificed
-FEWEST_COMPARED: Final = 20  # minimum number of correct answers, and of foreign texts, for which a part is evaluated
+MIN_REJECTED: Final = 0.9  # rejected share of the foreign texts that is enough: no more correct answers are sacrificed
+MIN_COMPARED: Final = 20  # minimum number of correct answers, and of foreign texts, for which a part is evaluated
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Rejection:
     """The share of correct answers sacrificed and its effect: the rejected share of the foreign texts and the area under the ROC curve."""
 
-    given_up: float = GIVEN_UP[0]
+    given_up: float = SACRIFICED_SHARES[0]
     refused: float | None = None
     auroc: float | None = None
 
@@ -41,21 +41,21 @@ class Refusal:
         return {"right_given_up": self.given_up, "foreign_refused": self.refused, "foreign_auroc": self.auroc}
 
 
-def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, seed: int) -> Refusal:
+def choose_rejection(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, seed: int) -> Rejection:
     """Return the smallest sacrificed share that is enough, measured on scores with labels left out."""
     rank = np.empty(truth.shape[1], dtype=np.intp)
     rank[np.argsort(-truth.sum(axis=0), kind="stable")] = np.arange(truth.shape[1])
     found = []
     for part in range(FOLDS):
         correct, known, foreign = _held_out_scores(vectors, truth, fold == part, rank % FOLDS != part, mix, seed)
-        if min(len(correct), len(foreign)) >= FEWEST_COMPARED:
-            refused = [float((foreign < np.quantile(correct, share)).mean()) for share in GIVEN_UP]
+        if min(len(correct), len(foreign)) >= MIN_COMPARED:
+            refused = [float((foreign < np.quantile(correct, share)).mean()) for share in SACRIFICED_SHARES]
             found.append([auroc(known, foreign), *refused])
     if not found:
-        return Refusal()
+        return Rejection()
     area, *refused = np.mean(found, axis=0).tolist()
-    at = next((at for at, share in enumerate(refused) if share >= ENOUGH), len(GIVEN_UP) - 1)
-    return Refusal(GIVEN_UP[at], refused[at], area)
+    at = next((at for at, share in enumerate(refused) if share >= MIN_REJECTED), len(SACRIFICED_SHARES) - 1)
+    return Rejection(SACRIFICED_SHARES[at], refused[at], area)
 
 
 def _held_out_scores(
@@ -96,13 +96,13 @@ class Level:
 
     features: float
     factor: float
-    least: float
+    min_score: float
 
 
 NO_LEVEL: Final = Level(0.0, 1.0, 0.0)
 
 FACTORS: Final = np.geomspace(0.05, 50.0, 400)  # neighbouring values differ by 1.7 %
-FEWEST: Final = 3  # minimum number of held-out documents with a label to fit a curve and a threshold for it
+MIN_DOCUMENTS: Final = 3  # minimum number of held-out documents with a label to fit a curve and a threshold for it
 DEFAULT_CURVE: Final = (4.0, 0.0)
 DEFAULT_THRESHOLD: Final = 0.5
 
@@ -118,7 +118,7 @@ def logistic(scores: Matrix) -> Matrix:
     return values
 
 
-def temperature(scores: Matrix, labels: NDArray[np.intp]) -> float:
+def fit_temperature(scores: Matrix, labels: NDArray[np.intp]) -> float:
     """Return the factor that maximises the likelihood of the true ``labels`` of the rows. The loss is convex: bisection finds its
     minimum."""
     rows = np.arange(len(labels))
@@ -129,16 +129,16 @@ def temperature(scores: Matrix, labels: NDArray[np.intp]) -> float:
     return float(FACTORS[bisect_left(range(len(FACTORS) - 1), 0.0, key=lambda at: loss(at + 1) - loss(at))])
 
 
-def least_score(scores: Matrix, labels: NDArray[np.intp], given_up: float) -> float:
+def minimum_score(scores: Matrix, labels: NDArray[np.intp], given_up: float) -> float:
     """Return the score reached by all but ``given_up`` of the correctly classified rows, at most 0, the decision boundary of a label."""
     best = scores.max(axis=1)[scores.argmax(axis=1) == labels]
     return min(0.0, float(np.quantile(best, given_up))) if len(best) else -np.inf
 
 
-def curve(scores: Matrix, truth: Truth) -> tuple[float, float]:
+def fit_curve(scores: Matrix, truth: Truth) -> tuple[float, float]:
     """Return (a, b) of the probability ``logistic(a · score + b)`` of one label: Newton's method on Platt's smoothed targets."""
     positive, negative = int(truth.sum()), int((~truth).sum())
-    if min(positive, negative) < FEWEST:
+    if min(positive, negative) < MIN_DOCUMENTS:
         return DEFAULT_CURVE
     target = np.where(truth, (positive + 1) / (positive + 2), 1 / (negative + 2))
     rows = np.stack([scores, np.ones_like(scores)], axis=1)
@@ -154,9 +154,9 @@ def curve(scores: Matrix, truth: Truth) -> tuple[float, float]:
     return (float(params[0]), float(params[1])) if params[0] > 0 else DEFAULT_CURVE
 
 
-def threshold(chances: Matrix, truth: Truth) -> float:
+def best_threshold(chances: Matrix, truth: Truth) -> float:
     """Return the probability threshold with the best F1."""
-    if truth.sum() < FEWEST:
+    if truth.sum() < MIN_DOCUMENTS:
         return DEFAULT_THRESHOLD
     order = np.argsort(-chances, kind="stable")
     correct = np.cumsum(truth[order])

@@ -21,13 +21,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
+from newsportal.classify.base import NO_ANSWER, Answer, Example, Facts, Progress, Reason
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 from newsportal.text import STOP_WORDS
 from newsportal.text.words import forward_maximum
 
-WORDS_OF_A_CLASS: Final = 1000
+WORDS_PER_CLASS: Final = 1000
 """Words kept for each class, selected by CHI. Not stated in the paper; 500 to 5,000 differ by less than one point on full articles."""
 
 Matrix = NDArray[np.float64]
@@ -75,7 +75,7 @@ class ChiCosine:
         cosines = values @ self.vectors[indexes]
         total = float(cosines.sum())
         if total <= 0.0:
-            return NONE
+            return NO_ANSWER
         best = self.labels[int(cosines.argmax())]
         return Answer(best, {label: float(cosine) / total for label, cosine in zip(self.labels, cosines, strict=True)}, (best,))
 
@@ -90,7 +90,7 @@ class ChiCosine:
         order = np.argsort(-np.abs(weights), kind="stable")[:limit]
         return tuple(Reason(self.words[indexes[row]], float(weights[row])) for row in order if weights[row])
 
-    def saved(self) -> bytes:
+    def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
             "words": np.frombuffer("\n".join(self.words).encode(), dtype=np.uint8),
             "idf": self.idf,
@@ -99,8 +99,8 @@ class ChiCosine:
         return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
 
     @classmethod
-    def restored(cls, data: bytes) -> ChiCosine:
-        """Read the output of :meth:`saved`. Raises ``ModelError`` for any other data."""
+    def from_bytes(cls, data: bytes) -> ChiCosine:
+        """Read the output of :meth:`to_bytes`. Raises ``ModelError`` for any other data."""
         facts, arrays = unpack(data)
         try:
             labels = tuple(map(str, facts["labels"]))
@@ -138,7 +138,7 @@ def _fit(counts: Sequence[Counter[str]], classes: NDArray[np.intp], labels: int)
         return [], np.zeros(0), np.zeros((0, labels))
     with_word = np.bincount(classes[rows] * len(place) + columns, minlength=labels * len(place)).reshape(labels, -1).astype(float)
     scores = chi(with_word, np.bincount(classes, minlength=labels).astype(float))
-    first = np.argsort(-scores, axis=1, kind="stable")[:, :WORDS_OF_A_CLASS]  # of each class
+    first = np.argsort(-scores, axis=1, kind="stable")[:, :WORDS_PER_CLASS]  # of each class
     selected = np.unique(first[np.take_along_axis(scores, first, axis=1) > 0.0])
     idf = np.log(len(counts) / with_word.sum(axis=0))
     new_index = np.full(len(place), -1)

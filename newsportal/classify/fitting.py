@@ -57,18 +57,18 @@ class Planes:
     bias: Matrix
 
     def scores(self, vectors: Sparse, short: float = 0.0) -> Matrix:
-        """``short``: see :func:`shrunk`."""
-        bias = shrunk(self.bias, np.diff(vectors.indptr)[:, None], short) if short else self.bias
+        """``short``: see :func:`shrink_bias`."""
+        bias = shrink_bias(self.bias, np.diff(vectors.indptr)[:, None], short) if short else self.bias
         return np.asarray(vectors @ self.weights, dtype=np.float64) + bias
 
     def __add__(self, other: Planes) -> Planes:
         return Planes(self.weights + other.weights, self.bias + other.bias)
 
-    def times(self, factor: float) -> Planes:
+    def scaled(self, factor: float) -> Planes:
         return Planes(self.weights * factor, self.bias * factor)
 
 
-def shrunk(bias: Matrix, features: Any, short: float) -> Matrix:
+def shrink_bias(bias: Matrix, features: Any, short: float) -> Matrix:
     """Return the biases for texts with ``features`` features. Below ``short`` they approach their mean: those of articles mislead on
     titles."""
     mean = bias.mean()
@@ -77,19 +77,19 @@ def shrunk(bias: Matrix, features: Any, short: float) -> Matrix:
 
 def fit(vectors: Sparse, truth: Truth, mix: Mix, seed: int) -> Planes:
     """Fit the hyperplanes of ``mix``. The plane of a label that no example has never accepts it, that of a label all have always does."""
-    return next(fits(vectors, truth, [mix], seed))
+    return next(fit_all(vectors, truth, [mix], seed))
 
 
-def fits(vectors: Sparse, truth: Truth, mixes: Iterable[Mix], seed: int) -> Iterator[Planes]:
+def fit_all(vectors: Sparse, truth: Truth, mixes: Iterable[Mix], seed: int) -> Iterator[Planes]:
     """Yield :func:`fit` of each mix. Parts that do not depend on the mix are fitted once."""
     plain: Planes | None = None
     for mix in mixes:
         planes = _at_one_scale(_svm(vectors, truth, mix.cost, seed, scaled=True), vectors)
         if mix.plain:
             plain = plain or _at_one_scale(_svm(vectors, truth, PLAIN_COST, seed, scaled=False), vectors)
-            planes += plain.times(mix.plain)
+            planes += plain.scaled(mix.plain)
         if mix.bayes:
-            planes += _at_one_scale(_bayes(vectors, truth), vectors).times(mix.bayes)
+            planes += _at_one_scale(_bayes(vectors, truth), vectors).scaled(mix.bayes)
         yield planes
 
 
@@ -97,7 +97,7 @@ def _at_one_scale(planes: Planes, vectors: Sparse) -> Planes:
     """Scale ``planes`` so that the scores of the training vectors, centred per row, have a standard deviation of 1."""
     scores = planes.scores(vectors)
     centred = scores - scores.mean(axis=1, keepdims=True) if scores.shape[1] > 1 else scores
-    return planes.times(1 / max(float(centred.std()), 1e-9))
+    return planes.scaled(1 / max(float(centred.std()), 1e-9))
 
 
 def _svm(vectors: Sparse, truth: Truth, cost: float, seed: int, *, scaled: bool) -> Planes:

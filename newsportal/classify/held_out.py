@@ -19,8 +19,8 @@ from newsportal.classify.features import Sparse
 from newsportal.messages import Message
 
 SHARE: Final = 0.1  # share of a label's groups that is held out
-LEAST_GROUPS: Final = 5  # A label with fewer groups is used for training only: holding one out would cost more than the figure is worth
-FEW: Final = 30  # documents of a label below which a warning is given: figures on a tenth of so few mean little
+MIN_GROUPS: Final = 5  # A label with fewer groups is used for training only: holding one out would cost more than the figure is worth
+FEW_DOCUMENTS: Final = 30  # documents of a label below which a warning is given: figures on a tenth of so few mean little
 
 
 def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str], share: float = SHARE, seed: int = 0) -> frozenset[str]:
@@ -42,15 +42,15 @@ def held_out(ids: Sequence[str], labels: Sequence[str], groups: Mapping[str, str
 
 def _count(groups: int, share: float) -> int:
     """Return the number of groups to hold out: at least one and at most half of a label's groups."""
-    return 0 if groups < LEAST_GROUPS or share <= 0 else min(groups // 2, max(1, round(groups * share)))
+    return 0 if groups < MIN_GROUPS or share <= 0 else min(groups // 2, max(1, round(groups * share)))
 
 
-def warnings(labels: Sequence[str], evaluated: Sequence[str]) -> tuple[Message, ...]:
+def corpus_warnings(labels: Sequence[str], evaluated: Sequence[str]) -> tuple[Message, ...]:
     """Return warnings about a corpus: labels with few documents, and labels that were not evaluated."""
     counts, measured = Counter(labels), set(evaluated)
-    rare = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW]
+    rare = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW_DOCUMENTS]
     not_measured = sorted(set(counts) - measured)
-    messages = (Message("train.few", few=FEW, labels=", ".join(rare)),) if rare else ()
+    messages = (Message("train.few", few=FEW_DOCUMENTS, labels=", ".join(rare)),) if rare else ()
     return messages + ((Message("train.unmeasured", labels=", ".join(not_measured)),) if measured and not_measured else ())
 
 

@@ -27,35 +27,35 @@ from typing import Final, NamedTuple
 from newsportal.classify.new_words import NAME as NAME_KIND
 from newsportal.classify.new_words import NAMES, VERB, new_words, word_kinds
 from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
-from newsportal.text.characters import made_once
+from newsportal.text.characters import cache_once
 from newsportal.text.word_table import WordTable, cached_table
-from newsportal.text.words import cutter, dictionary_version, kinds, rarity
+from newsportal.text.words import cutter, dictionary_version, parts_of_speech, word_idf
 
-LIMIT: Final = 8  # keywords of an article: as many as fit on one line
+MAX_KEYWORDS: Final = 8  # keywords of an article: as many as fit on one line
 READ_CHARS: Final = 1500  # characters of the body that are read: the subject is at its beginning; 2,500 or all find no more.
-LONGEST_TITLE: Final = 500  # characters; a longer string is not a title
+MAX_TITLE_CHARS: Final = 500  # characters; a longer string is not a title
 TITLE: Final = 3.0  # weight of an occurrence in the title relative to the body. 1 to 5 tried; 3 finds most of the first ten.
-TITLE_ALONE: Final = 1.0
+TITLE_ONLY_WEIGHT: Final = 1.0
 """The same for words that occur only in the title and are not names: pages listed 1 in 17 of them as keywords, 1 in 4 of the others."""
 
-SELDOM, SELDOM_VERB = 3, 0.7
+RARE_TIMES, RARE_VERB = 3, 0.7
 """A verb used less than three times is multiplied by this: it describes an action, not the subject of the text."""
 
 NEW_WORD: Final = 0.9  # for words found by :mod:`newsportal.classify.new_words`
-ONCE: Final = 0.3  # for Chinese words that are not in the dictionary and occur once: mostly segmentation errors
+ONCE_FACTOR: Final = 0.3  # for Chinese words that are not in the dictionary and occur once: mostly segmentation errors
 
-LONGER: Final = 0.15  # bonus of each character beyond two: longer words are more specific. Up to half a point better than 0.
+LENGTH_BONUS: Final = 0.15  # bonus of each character beyond two: longer words are more specific. Up to half a point better than 0.
 KINDS: Final[Mapping[str, float]] = {"n": 1.0, "j": 1.0, "i": 1.0, "l": 1.0, "b": 1.0, "g": 1.0, "v": 0.7, "a": 0.7, "z": 0.5}
 """By the first letter of the dictionary's part of speech; others (numerals, times, pronouns, particles …) are no keywords."""
 
-NAME: Final = 1.2
-UNKNOWN: Final = 0.8  # for words that are not in the dictionary: new names, and segmentation errors
-TOGETHER: Final = 0.8
+NAME_FACTOR: Final = 1.2
+UNKNOWN_FACTOR: Final = 0.8  # for words that are not in the dictionary: new names, and segmentation errors
+JOIN_SHARE: Final = 0.8
 """A single character and its neighbour are joined if they are adjacent in this share of the rarer one's occurrences, at least twice."""
 
-LONGEST: Final = 8  # characters of a joined Chinese keyword
+MAX_JOINED_CHARS: Final = 8  # characters of a joined Chinese keyword
 
-NOT_SINGLE: Final = frozenset(
+NEVER_JOINED: Final = frozenset(
     "的了是在和与有这那不也就都而及着或被把为于从对将但并因所以其之们个中上下到说要会能让向等后前还很又已年月日时分秒号第一二三四五六七八九十"
     "百千万亿两几多少各每该此我你他她它内外里间起来去过得地做由至据称曰于以吨元米岁名位家次件项条只人"
 )
@@ -86,8 +86,8 @@ LETTER: Final = re.compile(rf"[^\W{CJK.pattern[1:-1]}]")
 NEIGHBOURS: Final = re.compile(r"[^\W\d_][\w-]+(?:[ \u00a0][^\W\d_][\w-]+)+")
 NAME_WORDS: Final = 4  # maximum words of a name
 ALL_CJK: Final = re.compile(f"{CJK.pattern}+")
-CHINESE_FROM: Final = 0.1  # share of Chinese characters in the sample from which a text is segmented as Chinese
-SAMPLE: Final = 500
+MIN_CHINESE_SHARE: Final = 0.1  # share of Chinese characters in the sample from which a text is segmented as Chinese
+SAMPLE_CHARS: Final = 500
 
 MIN_LATIN: Final = 4  # minimum letters of a Latin keyword without a capital: shorter ones are particles in most languages
 
@@ -99,7 +99,7 @@ class Keyword(NamedTuple):
     weight: float
 
 
-def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+def keywords(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     """Return the keywords of an article, largest weight first; empty if there are none."""
     return _ranked(title, text, limit, _phrase_weights)
 
@@ -110,10 +110,10 @@ def terms(title: str, text: str, limit: int) -> tuple[Keyword, ...]:
 
 
 def _ranked(title: str, text: str, limit: int, chinese_weights: Callable[[str, str], dict[str, float]]) -> tuple[Keyword, ...]:
-    title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (RUBRIC.sub("", title[:LONGEST_TITLE]), text[:READ_CHARS]))
+    title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (RUBRIC.sub("", title[:MAX_TITLE_CHARS]), text[:READ_CHARS]))
     both = f"{title}\n{body}"
-    sample = both[:SAMPLE]
-    chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
+    sample = both[:SAMPLE_CHARS]
+    chinese = len(CJK.findall(sample)) >= MIN_CHINESE_SHARE * len(sample)
     plain = fold_characters(both)
     weights = chinese_weights(plain[: len(title)], plain) if chinese else _latin_weights(title, both)
     ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # ties keep the order of the text
@@ -125,22 +125,22 @@ def _phrase_weights(title: str, both: str) -> dict[str, float]:
     cut, value_of, kind_of = cutter().cut, _table().get, word_kinds().get
     words = list(cut(both))
     edges = {word for word, value in zip(words, map(value_of, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
-    new = new_words(words, both, edges | NOT_SINGLE)
+    new = new_words(words, both, edges | NEVER_JOINED)
     if new:
         parts = re.split(f"({'|'.join(sorted(map(re.escape, new), key=lambda word: (-len(word), word)))})", both)
         words = [word for at, part in enumerate(parts) for word in ([part] if at % 2 else cut(part))]
     counts = Counter(words)
-    usual = value_of(USUAL) or 0.0
+    usual = value_of(DEFAULT_KEY) or 0.0
     weights = {}
     for (word, times), value, kind in zip(counts.items(), map(value_of, counts), map(kind_of, counts), strict=True):
         if word in new:
-            value = usual * NEW_WORD * (1.0 + LONGER * (len(word) - 2))
+            value = usual * NEW_WORD * (1.0 + LENGTH_BONUS * (len(word) - 2))
         elif value is None:
-            value = _unknown(word, usual) * (ONCE if times == 1 and word >= "\u3400" else 1.0) if word[1:] else 0.0
-        elif kind == VERB and times < SELDOM:
-            value *= SELDOM_VERB
+            value = _unknown(word, usual) * (ONCE_FACTOR if times == 1 and word >= "\u3400" else 1.0) if word[1:] else 0.0
+        elif kind == VERB and times < RARE_TIMES:
+            value *= RARE_VERB
         if value > 0.0:
-            in_title = (TITLE if times > 1 or kind == NAME_KIND else TITLE_ALONE) if word in title else 0.0
+            in_title = (TITLE if times > 1 or kind == NAME_KIND else TITLE_ONLY_WEIGHT) if word in title else 0.0
             weights[word] = (times + in_title) * value
     return weights
 
@@ -150,14 +150,14 @@ def _word_weights(title: str, both: str) -> dict[str, float]:
     words = list(cutter().cut(both))
     counts = Counter(words)
     value_of = _table().get
-    usual = value_of(USUAL) or 0.0
+    usual = value_of(DEFAULT_KEY) or 0.0
     pairs = ((word, _unknown(word, usual) if (value := value_of(word)) is None else value) for word in counts)
     values = {word: value for word, value in pairs if value > 0.0}
     frequency = {word: float(counts[word]) for word in values}
     for (left, right), times in _bound_pairs(words, counts, values).items():
         joined = left + right
         frequency[joined] = max(frequency.get(joined, 0.0), times)
-        values[joined] = (max(values.get(left, 0.0), values.get(right, 0.0)) or usual * UNKNOWN) * (1.0 + LONGER)
+        values[joined] = (max(values.get(left, 0.0), values.get(right, 0.0)) or usual * UNKNOWN_FACTOR) * (1.0 + LENGTH_BONUS)
         for part in (left, right):
             if part in frequency:
                 frequency[part] -= times
@@ -166,14 +166,14 @@ def _word_weights(title: str, both: str) -> dict[str, float]:
 
 def _bound_pairs(words: Sequence[str], counts: Mapping[str, int], values: Mapping[str, float]) -> dict[tuple[str, str], int]:
     """Return the counts of neighbours that nearly always occur together, at least one of which is a single character."""
-    single = {word for word, times in counts.items() if times > 1 and len(word) == 1 and word not in NOT_SINGLE and CJK.match(word)}
+    single = {word for word, times in counts.items() if times > 1 and len(word) == 1 and word not in NEVER_JOINED and CJK.match(word)}
     pairs = Counter(pair for pair in pairwise(words) if pair[0] in single or pair[1] in single)
     return {
         (left, right): times
         for (left, right), times in pairs.items()
         if times > 1
-        and len(left) + len(right) <= LONGEST
-        and times >= TOGETHER * min(counts[left], counts[right])
+        and len(left) + len(right) <= MAX_JOINED_CHARS
+        and times >= JOIN_SHARE * min(counts[left], counts[right])
         and all(part in single or (part in values and CJK.match(part)) for part in (left, right))
     }
 
@@ -183,28 +183,28 @@ def _unknown(word: str, usual: float) -> float:
     if len(word) < 2:
         return 0.0
     if word.isascii():
-        return usual * UNKNOWN if word[0].isalpha() and word not in ENGLISH else 0.0
-    return usual * UNKNOWN * (1.0 + LONGER * (len(word) - 2)) if ALL_CJK.fullmatch(word) else 0.0
+        return usual * UNKNOWN_FACTOR if word[0].isalpha() and word not in ENGLISH else 0.0
+    return usual * UNKNOWN_FACTOR * (1.0 + LENGTH_BONUS * (len(word) - 2)) if ALL_CJK.fullmatch(word) else 0.0
 
 
-USUAL: Final = ""  # key of the table for the idf of unknown words
+DEFAULT_KEY: Final = ""  # key of the table for the idf of unknown words
 
 
-@made_once
+@cache_once
 def _table() -> WordTable:
     """Return the table of the weight of every dictionary word."""
-    inputs = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
+    inputs = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME_FACTOR, LENGTH_BONUS, sorted(NEWS_WORDS))
     return cached_table("keywords", inputs, _weights)
 
 
 def _weights() -> dict[str, float]:
-    rare = rarity()
+    rare = word_idf()
     usual = median(rare.values())
-    table = {USUAL: usual}
-    for word, kind in kinds():
+    table = {DEFAULT_KEY: usual}
+    for word, kind in parts_of_speech():
         if len(word) > 1:
-            by_kind = NAME if kind[:2] in NAMES else KINDS["n"] if kind == "vn" else KINDS.get(kind[:1], 0.0)
-            table[word] = rare.get(word, usual) * by_kind * (1.0 + LONGER * (len(word) - 2))
+            by_kind = NAME_FACTOR if kind[:2] in NAMES else KINDS["n"] if kind == "vn" else KINDS.get(kind[:1], 0.0)
+            table[word] = rare.get(word, usual) * by_kind * (1.0 + LENGTH_BONUS * (len(word) - 2))
     return table | dict.fromkeys(NEWS_WORDS, 0.0)
 
 

@@ -3,14 +3,14 @@
     s(c) = sum over the distinct words w of the article   v(w, c) · ( T·[w in the title] + 1 + ln n(w) )
 
 v(w, c)
-    weight of the word for the category: 3 nearly decides alone, 2 is strong, 1 is a hint (``VALUE`` of the lists in
+    weight of the word for the category: 3 nearly decides alone, 2 is strong, 1 is a hint (``VALUES`` of the lists in
     ``categories.yaml``, or of ``sources.yaml``)
 n(w)
     occurrences in the first ``READ_CHARS`` characters of the body; words that occur only in the title count T
 T
     weight of a word in the title
 
-The best category is assigned if its sum reaches ``LEAST`` (more for long texts) and exceeds the second by the share ``LEAD`` of itself.
+The best category is assigned if its sum reaches ``MIN_SUM`` (more for long texts) and exceeds the second by the share ``LEAD`` of itself.
 Words are matched as strings, longest first, in one pass without segmentation; traditional characters match simplified ones.
 """
 
@@ -29,27 +29,27 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
+from newsportal.classify.base import NO_ANSWER, Answer, Example, Facts, Progress, Reason
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
 from newsportal.text import fold_characters
 
 NAME: Final = "lexicon"
 
-VALUE: Final[Mapping[int, float]] = {3: 3.0, 2: 1.5, 1: 0.5}
+VALUES: Final[Mapping[int, float]] = {3: 3.0, 2: 1.5, 1: 0.5}
 """Values of the word lists. Chosen by hand; figures change little between 2 : 1 and 3 : 1 for neighbouring lists."""
 
 READ_CHARS: Final = 1500  # characters of the body: an article states its subject early, and the time per article stays bounded
-TITLE: Final = 2.0  # T: bonus of a word in the title
-LEAST: Final = 4.0  # a lower sum is chance: one strong word in the title reaches it alone, one in a body needs a second
-LEAST_LONG: Final = 16.0
+TITLE_BONUS: Final = 2.0  # T: bonus of a word in the title
+MIN_SUM: Final = 4.0  # a lower sum is chance: one strong word in the title reaches it alone, one in a body needs a second
+MIN_SUM_LONG: Final = 16.0
 """Sum needed by a text of ``READ_CHARS`` characters or more (linear in between): long texts contain words of every category by chance."""
 
 LEAD: Final = 0.2  # the second category must be lower by this share of the best
-DOUBT: Final = 3.0  # added to the sum of all scores when shares are computed: if few words were found, no share is near 1
+SMOOTHING: Final = 3.0  # added to the sum of all scores when shares are computed: if few words were found, no share is near 1
 MAX_EXPLAINED: Final = 5  # words in a one-line explanation
 LATIN: Final = re.compile(r"[a-z0-9]+(?:[&+.'-][a-z0-9]+)*")
-LONGEST_PHRASE: Final = 3  # maximum words of an English phrase
+MAX_PHRASE_WORDS: Final = 3  # maximum words of an English phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class Lexicon:
         self._values: dict[str, dict[int, float]] = defaultdict(dict)
         for number, category in enumerate(self.categories):
             for weight, words in category.words.items():
-                for word in plain(words):
-                    self._values[word][number] = max(VALUE[weight], self._values[word].get(number, 0.0))
+                for word in matchable(words):
+                    self._values[word][number] = max(VALUES[weight], self._values[word].get(number, 0.0))
         starts: dict[str, list[str]] = defaultdict(list)  # words by their first two characters
         for word in self._values:
             if not word.isascii():
@@ -88,12 +88,12 @@ class Lexicon:
     def classify(self, title: str, text: str) -> Answer:
         sums = self._category_sums(self._word_weights(title, text))
         if not sums:
-            return NONE
+            return NO_ANSWER
         ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
-        total = sum(sums.values()) + DOUBT
+        total = sum(sums.values()) + SMOOTHING
         scores = {self.categories[number].name: value / total for number, value in ranked}
         best, second = ranked[0][1], ranked[1][1] if len(ranked) > 1 else 0.0
-        if best < least(text) or best - second < LEAD * best:
+        if best < minimum_sum(text) or best - second < LEAD * best:
             return Answer(None, scores)
         label = self.categories[ranked[0][0]].name
         return Answer(label, scores, (label,))
@@ -108,7 +108,7 @@ class Lexicon:
         found = [Reason(word, self._values[word][number] * times) for word, times in weights.items() if number in self._values[word]]
         return tuple(sorted(found, key=lambda reason: (-reason.weight, reason.word))[:limit])
 
-    def saved(self) -> bytes:
+    def to_bytes(self) -> bytes:
         header = {
             "algorithm": NAME,
             "facts": self.facts.as_json(),
@@ -120,7 +120,7 @@ class Lexicon:
         return pack(header, {"none": np.zeros(0, dtype=np.uint8)})
 
     @classmethod
-    def restored(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes) -> Self:
         header, _ = unpack(data)
         try:
             return cls(
@@ -143,7 +143,7 @@ class Lexicon:
         in_text = self._count_words(fold_characters(text[:READ_CHARS]))
         weighed = {word: 1.0 + math.log(count) for word, count in in_text.items()}
         for word in in_title:
-            weighed[word] = weighed.get(word, 0.0) + TITLE
+            weighed[word] = weighed.get(word, 0.0) + TITLE_BONUS
         return weighed
 
     def _count_words(self, text: str) -> Counter[str]:
@@ -159,7 +159,7 @@ class Lexicon:
         tokens = LATIN.findall(text)
         values, place = self._values, 0
         while place < len(tokens):
-            for length in range(LONGEST_PHRASE, 0, -1):
+            for length in range(MAX_PHRASE_WORDS, 0, -1):
                 phrase = " ".join(tokens[place : place + length])
                 if phrase in values:
                     found[phrase] += 1
@@ -176,12 +176,12 @@ class Lexicon:
         return sums
 
 
-def least(text: str) -> float:
+def minimum_sum(text: str) -> float:
     """Return the minimum sum of the best category."""
-    return LEAST + (LEAST_LONG - LEAST) * min(len(text) / READ_CHARS, 1.0)
+    return MIN_SUM + (MIN_SUM_LONG - MIN_SUM) * min(len(text) / READ_CHARS, 1.0)
 
 
-def plain(words: Sequence[str]) -> Iterator[str]:
+def matchable(words: Sequence[str]) -> Iterator[str]:
     """Yield the words as they are matched, without single characters and letters, which would be found everywhere."""
     lines = "\n".join(word.replace("\n", " ").replace("_", " ") for word in words)
     cleaned = (" ".join(word.split()) for word in fold_characters(lines).split("\n"))
@@ -196,7 +196,7 @@ def packaged() -> tuple[Category, ...]:
     text = (files(__package__) / "categories.yaml").read_text(encoding="utf-8")
     parsed: Mapping[str, Mapping[Any, str]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return tuple(
-        Category(name, {weight: tuple(lists[weight].split()) for weight in VALUE}, lists["english"]) for name, lists in parsed.items()
+        Category(name, {weight: tuple(lists[weight].split()) for weight in VALUES}, lists["english"]) for name, lists in parsed.items()
     )
 
 
@@ -214,7 +214,7 @@ def lexicon(extra: Sequence[Category] = (), without: Iterable[str] = ()) -> Lexi
     categories = {category.name: category for category in packaged() if category.name not in left_out}
     for category in extra:
         base = categories.get(category.name)
-        lists = {weight: (*(base.words[weight] if base else ()), *category.words.get(weight, ())) for weight in VALUE}
+        lists = {weight: (*(base.words[weight] if base else ()), *category.words.get(weight, ())) for weight in VALUES}
         categories[category.name] = Category(category.name, lists, category.english or (base.english if base else None))
     return Lexicon(categories.values())
 

@@ -77,7 +77,6 @@ class Report:
 
 
 def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
-    """Compare ``answers`` with the ``true`` labels."""
     confusion = Counter((label, answer.label) for label, answer in zip(true, answers, strict=True))
     scores = tuple(_score(label, confusion) for label in sorted(set(true)))
     binned: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, assigned or not
@@ -111,7 +110,7 @@ def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> Label
     return LabelScore(label, actual, precision, recall, 2 * correct / (actual + predicted) if correct else 0.0)
 
 
-NONE: Final = "—"  # shown for "none of the labels"
+NO_LABEL: Final = "—"  # shown for "none of the labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ class Cell:
     right: bool
 
 
-def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
+def confusion_matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
     """Return the rows of the confusion matrix and its column headings: true labels, others that were assigned, then "none"."""
     true = [score.label for score in report.labels]
     predicted = {assigned for _, assigned in report.confusion}
@@ -139,4 +138,4 @@ def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str
         )
         for label in true
     ]
-    return rows, [NONE if assigned is None else clean(assigned) for assigned in columns]
+    return rows, [NO_LABEL if assigned is None else clean(assigned) for assigned in columns]

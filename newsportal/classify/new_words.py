@@ -17,15 +17,15 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from newsportal.text.characters import made_once
+from newsportal.text.characters import cache_once
 from newsportal.text.word_table import WordTable, cached_table
-from newsportal.text.words import dictionary_version, kinds, rarity
+from newsportal.text.words import dictionary_version, parts_of_speech, word_idf
 
-LONGEST: Final = 5  # characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords
-LONGEST_RUN: Final = 60  # characters of adjacent nouns: a longer run is not a sentence
+MAX_CHARS: Final = 5  # characters: 6 and 8 find clauses (手举高过头), and a third of a point to one point fewer of the first five keywords
+MAX_RUN_CHARS: Final = 60  # characters of adjacent nouns: a longer run is not a sentence
 
 VARIETY: Final = 2
-TOGETHER: Final = 0.8
+COHESION: Final = 0.8
 NAME_CHARS: Final = 3
 
 NOUNS: Final = ("n", "j", "g", "b")
@@ -37,7 +37,7 @@ MIN_WORDS, SHARE_OF_NOUNS = 10, 0.6
 
 MIN_SURNAMES: Final = 50  # a surname begins at least this many names of three characters
 
-FEW_NOUNS: Final = 0.2
+MAX_NOUN_SHARE: Final = 0.2
 """A character cannot begin new words if at most this share of the two-character words beginning with it are nouns (可, 最, 不)."""
 
 ENDING, SURNAME, NO_BEGINNING = "*{}", "{}*", "{}…"  # keys of the table for suffixes, surnames, and characters that do not begin nouns
@@ -51,17 +51,17 @@ class _Piece(NamedTuple):
     is_raw: bool
 
 
-@made_once
+@cache_once
 def word_kinds() -> WordTable:
     """Return the kind of every dictionary word: :data:`NAME`, :data:`NOUN`, :data:`VERB` or :data:`OTHER`. Words of several characters
     without an idf are left out: none of the texts counted by jieba's author had them (伟达)."""
-    return cached_table("kinds", (dictionary_version(), NOUNS, NAMES, MIN_WORDS, SHARE_OF_NOUNS, FEW_NOUNS, MIN_SURNAMES), _kinds)
+    return cached_table("kinds", (dictionary_version(), NOUNS, NAMES, MIN_WORDS, SHARE_OF_NOUNS, MAX_NOUN_SHARE, MIN_SURNAMES), _kinds)
 
 
 def _kinds() -> dict[str, float]:
     table: dict[str, float] = {}
-    with_idf, surnames, shares = rarity(), Counter[str](), defaultdict[str, list[bool]](list)
-    for word, kind in kinds():
+    with_idf, surnames, shares = word_idf(), Counter[str](), defaultdict[str, list[bool]](list)
+    for word, kind in parts_of_speech():
         is_noun = kind.startswith(NOUNS) or kind == "vn"
         if len(word) == 1 or word in with_idf:
             table[word] = NAME if kind.startswith(NAMES) else NOUN if is_noun else VERB if kind.startswith(("v", "a")) else OTHER
@@ -74,7 +74,7 @@ def _kinds() -> dict[str, float]:
         key: 1.0
         for key, nouns in shares.items()
         if len(nouns) >= MIN_WORDS
-        and (sum(nouns) <= FEW_NOUNS * len(nouns) if key.endswith("…") else sum(nouns) >= SHARE_OF_NOUNS * len(nouns))
+        and (sum(nouns) <= MAX_NOUN_SHARE * len(nouns) if key.endswith("…") else sum(nouns) >= SHARE_OF_NOUNS * len(nouns))
     }
 
 
@@ -96,7 +96,7 @@ def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozens
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
         joined = "".join(piece.text for piece in pieces)
-        if len(joined) > LONGEST_RUN:
+        if len(joined) > MAX_RUN_CHARS:
             continue
         for begin, end, is_compound in _spans(pieces, joined, lookup):
             string = joined[begin:end]
@@ -171,7 +171,7 @@ def _spans(pieces: Sequence[_Piece], joined: str, lookup: Callable[[str], float 
         excluded += [not (piece.is_raw or piece.is_known or may_end)] * (end - begin)
         unknown += [not piece.is_known] * (end - begin)
     may_be_end, is_edge = set(ends), set(edges)
-    spans = {(at, end) for at in starts for end in range(at + 2, at + LONGEST + 1) if end in may_be_end and True not in excluded[at:end]}
+    spans = {(at, end) for at in starts for end in range(at + 2, at + MAX_CHARS + 1) if end in may_be_end and True not in excluded[at:end]}
     surnames = [edge for edge in edges[:-1] if lookup(SURNAME.format(joined[edge])) is not None]
     spans |= {(at, end) for at in surnames for end in range(at + 2, at + NAME_CHARS + 1) if end in is_edge}
     yield from ((begin, end, True not in unknown[begin:end]) for begin, end in sorted(spans))
@@ -180,4 +180,4 @@ def _spans(pieces: Sequence[_Piece], joined: str, lookup: Callable[[str], float 
 def _is_bound(string: str, times: int, text: str, of_parts: Callable[[int, int], int]) -> bool:
     """Return whether the parts of ``string`` nearly always occur together, wherever it is split."""
     step = 1 if of_parts is min else 2
-    return all(times >= TOGETHER * of_parts(text.count(string[:at]), text.count(string[at:])) for at in range(step, len(string) - step + 1))
+    return all(times >= COHESION * of_parts(text.count(string[:at]), text.count(string[at:])) for at in range(step, len(string) - step + 1))

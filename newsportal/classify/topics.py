@@ -10,7 +10,7 @@ from functools import lru_cache
 from newsportal.items import TopicMark
 from newsportal.text import normalise
 
-LEAD = 600  # characters of the body that are read: the subject of an article is in its title and first paragraphs
+LEAD_CHARS = 600  # characters of the body that are read: the subject of an article is in its title and first paragraphs
 SOURCE, SEARCH, KEYWORDS, EDITOR = "source", "search", "keywords", "editor"
 """How an article was assigned to a topic without a model (``items.TopicMark.by``)."""
 
@@ -40,14 +40,14 @@ class TopicRule:
         )
 
 
-def rule(name: str, must: Sequence[str] = (), any: Sequence[str] = (), never: Sequence[str] = ()) -> TopicRule:
+def make_rule(name: str, must: Sequence[str] = (), any: Sequence[str] = (), never: Sequence[str] = ()) -> TopicRule:
     plain = [tuple(filter(None, map(normalise, words))) for words in (must, any, never)]
     return TopicRule(name, *plain)
 
 
 def match(rules: Iterable[TopicRule], title: str | None, text: str | None, summary: str | None = None) -> tuple[str, ...]:
     """Return the names of the matching topics, in the order of ``rules``."""
-    looked_at = normalise("\n".join((title or "", summary or "", (text or "")[:LEAD])))
+    looked_at = normalise("\n".join((title or "", summary or "", (text or "")[:LEAD_CHARS])))
     return tuple(rule.name for rule in rules if rule.matches(looked_at))
 
 
@@ -72,7 +72,7 @@ def is_doubtful(mark: TopicMark) -> bool:
     return mark.by == KEYWORDS and mark.score is not None and mark.score < DOUBT
 
 
-def marked(topic: str, by: str | None, score: float | None, version: str) -> TopicMark | None:
+def topic_mark(topic: str, by: str | None, score: float | None, version: str) -> TopicMark | None:
     """Return an article's mark for a topic, ``None`` if it does not belong. ``by``: how it was assigned without a model; ``score``: of the
     model."""
     if by is not None:

@@ -13,34 +13,34 @@ from numpy.typing import NDArray
 
 from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
-from newsportal.classify.calibration import NO_LEVEL, Level, Refusal, refusal
-from newsportal.classify.features import LONGEST, Counts, Sparse, Vocabulary, counted_batch, matrix, vocabulary
-from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit, fits
+from newsportal.classify.calibration import NO_LEVEL, Level, Rejection, choose_rejection
+from newsportal.classify.features import MAX_CHARS, Counts, Sparse, Vocabulary, count_articles, matrix, vocabulary
+from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit, fit_all
 from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
 from newsportal.errors import ModelError
 from newsportal.messages import Message
 
-SHORT: Final = 0.1  # share of the training texts that count as short
-BRIEF: Final = 24
+SHORT_SHARE: Final = 0.1  # share of the training texts that count as short
+HEADLINE_CHARS: Final = 24
 """Characters at the beginning of a text that stand in for a headline, used if nine in ten training texts have more than ``LONG`` features:
 scores calibrated on articles do not hold for headlines."""
 
-LONG: Final = 4 * BRIEF
-AT_ONCE: Final = 100  # examples whose features are counted in one batch
-MOST_CHARACTERS: Final = 40_000_000
+LONG: Final = 4 * HEADLINE_CHARS
+BATCH: Final = 100  # examples whose features are counted in one batch
+MAX_CHARACTERS: Final = 40_000_000
 """Maximum characters of training text: 25,000 full articles or 2,000,000 titles. Six million took 0.5 GB in all, so these need 2 to 3
 GB."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """The result of a training: ``factor`` and ``least`` for single-label, ``curves`` (a, b, threshold) for multi-label models."""
+class TrainingResult:
+    """The result of a training: ``factor`` and ``min_score`` for single-label, ``curves`` (a, b, threshold) for multi-label models."""
 
     vocabulary: Vocabulary
     planes: Planes
     factor: float
-    least: float
+    min_score: float
     curves: Matrix
     figures: dict[str, float]
     warnings: tuple[Message, ...]
@@ -48,30 +48,30 @@ class Learnt:
     brief: Level
 
 
-def learn(examples: Sequence[Example], labels: Sequence[str], *, multi_label: bool, progress: Progress, seed: int) -> Learnt:
+def learn(examples: Sequence[Example], labels: Sequence[str], *, multi_label: bool, progress: Progress, seed: int) -> TrainingResult:
     """Train on ``examples``. Raises ``ModelError`` if all have the same label, or no text has any feature."""
-    sample = sampled(examples, seed)
+    sample = sample_examples(examples, seed)
     truth = np.array([[label in example.labels for label in labels] for example in sample], dtype=bool)
     if truth.all(axis=0).any():
         raise ModelError("every example has the same label; there must be some without it")
     documents: list[tuple[Counts, Counts]] = []
-    for done in range(0, len(sample), AT_ONCE):
-        documents += counted_batch([(example.title, example.text) for example in sample[done : done + AT_ONCE]])
+    for done in range(0, len(sample), BATCH):
+        documents += count_articles([(example.title, example.text) for example in sample[done : done + BATCH]])
         progress(0.3 * done / len(sample), "features")
     vocab = vocabulary(documents)
     if not len(vocab.codes):
         raise ModelError("no feature distinguishes the labels; the examples need more text")
     vectors = matrix(vocab, documents)
     documents.clear()
-    short = float(np.quantile(np.diff(vectors.indptr), SHORT))
+    short = float(np.quantile(np.diff(vectors.indptr), SHORT_SHARE))
     headlines = []
     if short > LONG and not multi_label:
-        headlines = [(matrix(vocab, counted_batch([("", (example.title or example.text)[:BRIEF]) for example in sample])), short)]
+        headlines = [(matrix(vocab, count_articles([("", (example.title or example.text)[:HEADLINE_CHARS]) for example in sample])), short)]
     fold = folds(truth, near_duplicates(vectors))
     mix, answers, idx = _held_out([(vectors, 0.0), *headlines], truth, fold, multi_label=multi_label, progress=progress, seed=seed)
     scores = answers[0]
     progress(0.75, "held-out")
-    refused = Refusal() if multi_label else refusal(vectors, truth, fold, mix, seed)
+    refused = Rejection() if multi_label else choose_rejection(vectors, truth, fold, mix, seed)
     progress(0.85, "fit")
     planes = fit(vectors, truth, mix, seed)
     factor, least, curves = _calibrated(scores, truth, idx, refused.given_up, multi_label=multi_label)
@@ -83,13 +83,13 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, multi_label: bo
     rare = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
     too_few = (Message("train.hardly", few=FOLDS, labels=", ".join(rare)),) if rare else ()
     bounded = (Message("train.bounded", used=len(sample), all=len(examples)),) if len(sample) < len(examples) else ()
-    return Learnt(vocab, planes, factor, least, curves, figures, too_few + bounded, short, brief)
+    return TrainingResult(vocab, planes, factor, least, curves, figures, too_few + bounded, short, brief)
 
 
-def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
-    """Return all ``examples``, or as many as ``MOST_CHARACTERS`` allows: the same share of every label, rare labels completely."""
-    lengths = [min(len(example.text), LONGEST) + len(example.title) for example in examples]
-    if sum(lengths) <= MOST_CHARACTERS:
+def sample_examples(examples: Sequence[Example], seed: int) -> list[Example]:
+    """Return all ``examples``, or as many as ``MAX_CHARACTERS`` allows: the same share of every label, rare labels completely."""
+    lengths = [min(len(example.text), MAX_CHARS) + len(example.title) for example in examples]
+    if sum(lengths) <= MAX_CHARACTERS:
         return list(examples)
     order = list(range(len(examples)))
     Random(seed).shuffle(order)  # noqa: S311 (no secret)
@@ -97,7 +97,7 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
     for at in order:
         by_label.setdefault(examples[at].labels, []).append(at)
     ranked = sorted((rank / len(members) if rank > 100 else 0.0, at) for members in by_label.values() for rank, at in enumerate(members))
-    selected = np.cumsum([lengths[at] for _, at in ranked]) <= MOST_CHARACTERS
+    selected = np.cumsum([lengths[at] for _, at in ranked]) <= MAX_CHARACTERS
     return [examples[at] for at in sorted(at for (_, at), inside in zip(ranked, selected, strict=True) if inside)]
 
 
@@ -115,7 +115,7 @@ def _held_out(
     if not covered.any() or not counted_labels.any():
         return mixes[-1], answers, np.zeros(0, dtype=np.intp)
     results: list[tuple[float, Mix, Planes]] = []
-    candidates = fits(vectors[fold != 0], truth[fold != 0], mixes, seed)
+    candidates = fit_all(vectors[fold != 0], truth[fold != 0], mixes, seed)
     for number, mix in enumerate(mixes):
         progress(0.3 + 0.35 * number / len(mixes), "held-out")
         planes = next(candidates)
@@ -140,7 +140,7 @@ def _quality(scores: Matrix, truth: Truth, *, multi_label: bool) -> float:
 
 
 def _best_f1(scores: Matrix, truth: Truth) -> float:
-    predicted = scores >= calibration.threshold(scores, truth)
+    predicted = scores >= calibration.best_threshold(scores, truth)
     return 2 * float((predicted & truth).sum()) / max(1, int(predicted.sum() + truth.sum()))
 
 
@@ -149,20 +149,20 @@ def _calibrated(scores: Matrix, truth: Truth, idx: NDArray[np.intp], given_up: f
     if multi_label:
         rows = []
         for label in range(truth.shape[1]):
-            a, b = calibration.curve(scores[:, label], truth[:, label])
-            rows.append((a, b, calibration.threshold(calibration.logistic(a * scores[:, label] + b), truth[:, label])))
+            a, b = calibration.fit_curve(scores[:, label], truth[:, label])
+            rows.append((a, b, calibration.best_threshold(calibration.logistic(a * scores[:, label] + b), truth[:, label])))
         return 1.0, -np.inf, np.array(rows)
     if not len(idx):
         return 1.0, -np.inf, np.zeros((0, 3))
     labels = truth.argmax(axis=1)
-    return calibration.temperature(scores, labels), calibration.least_score(scores, labels, given_up), np.zeros((0, 3))
+    return calibration.fit_temperature(scores, labels), calibration.minimum_score(scores, labels, given_up), np.zeros((0, 3))
 
 
 def _level(texts: Sparse, scores: Matrix, truth: Truth, given_up: float) -> Level:
     labels = truth.argmax(axis=1)
-    least = calibration.least_score(scores, labels, given_up)
+    least = calibration.minimum_score(scores, labels, given_up)
     features = float(np.median(np.diff(texts.indptr)))
-    return Level(features, calibration.temperature(scores, labels), least) if features and np.isfinite(least) else NO_LEVEL
+    return Level(features, calibration.fit_temperature(scores, labels), least) if features and np.isfinite(least) else NO_LEVEL
 
 
 def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float) -> dict[str, float]:

@@ -15,7 +15,7 @@ from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, moment, open
 from newsportal.cli.output import WIDEST, make_table, print_json, print_table
 from newsportal.cli.search import end
 from newsportal.errors import NewsportalError
-from newsportal.events.rising import PAST
+from newsportal.events.rising import PAST_DAYS
 from newsportal.messages import did_you_mean, format_time
 from newsportal.services.boards import ENTRIES, HotBoard, RisingBoard, board_row, compile_board, compile_boards, rising_row
 from newsportal.services.briefing import DAY, EVENTS, Briefing, compile_briefing, day_range, passages
@@ -72,12 +72,12 @@ def heading(briefing: Briefing) -> str:
     return " · ".join(filter(None, (clean(briefing.topic or ""), f"{format_time(briefing.since)} – {format_time(briefing.until)}")))
 
 
-MOST_DAYS = 28
+MAX_DAYS = 28
 
 
 def rising(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
-    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Days to compare with the four weeks before.")] = 1,
+    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="Days to compare with the four weeks before.")] = 1,
     at: Annotated[str | None, typer.Option(help="End of the period: a day or a time (2026-03-01T08:30); default: now.")] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of events and of words.")] = ENTRIES,
     as_json: AsJsonLine = False,
@@ -99,7 +99,7 @@ def rising(
 
 def show_rising(board: RisingBoard) -> None:
     span = f"{format_time(board.since)} – {format_time(board.until)}"
-    typer.echo(f"{span}: {hints.counted(board.stories, 'story')}, {board.past} in the {PAST} days before")
+    typer.echo(f"{span}: {hints.counted(board.stories, 'story')}, {board.past} in the {PAST_DAYS} days before")
     rows = [
         (entry.rise.kind, " · ".join(map(clean, (entry.title, *entry.rise.with_words))), entry.rise.count, round(entry.rise.expected, 1),
          round(entry.rise.surprise, 1), entry.rise.sites)

@@ -18,7 +18,7 @@ from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes
 from newsportal.cli.output import confirm_loss, pick, print_json, print_result, print_rows, progress, report_progress, write_json_lines
 from newsportal.errors import CorpusError, StoreError
 from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
-from newsportal.services.learning.gathering import LEAST_CHARS, PER_LABEL, gather, give_label
+from newsportal.services.learning.gathering import MIN_CHARS, PER_LABEL, gather, give_label
 from newsportal.store.labels import CATEGORIES, RANKS, Corpus, NewDocument
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -101,15 +101,15 @@ def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -
 
 def from_store(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; created if it does not exist.")] = CATEGORIES,
-    least: Annotated[int, typer.Option("--min-chars", min=1, help="Minimum length of a text in characters.")] = LEAST_CHARS,
-    most: Annotated[int, typer.Option("--per-label", min=1, help="Maximum number of documents per label.")] = PER_LABEL,
+    min_chars: Annotated[int, typer.Option("--min-chars", min=1, help="Minimum length of a text in characters.")] = MIN_CHARS,
+    per_label: Annotated[int, typer.Option("--per-label", min=1, help="Maximum number of documents per label.")] = PER_LABEL,
     since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Add stored articles under the category of their source or by editors, a story once, at most half of a label from one site."""
     with open_record(sources) as (config, store), report_progress() as report:
-        found = gather(config, store, name, least=least, most=most, since=moment(since), progress=report)
+        found = gather(config, store, name, min_chars=min_chars, per_label=per_label, since=moment(since), progress=report)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
         print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.single_site)})

@@ -25,7 +25,7 @@ from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, lo
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
-from newsportal.items.report import add_up
+from newsportal.items.report import sum_reports
 from newsportal.sources import Sources
 from newsportal.sources.timing import SPIDERS as VISITING_SPIDERS
 
@@ -225,6 +225,6 @@ def progress_table(crawlers: Sequence[Crawler]) -> Table:
             extension = crawler.get_extension(RunReport)
         except RuntimeError:  # called before the crawler has created its extensions
             extension = None
-        total = add_up("", extension.tracker.report() if extension is not None else ())
+        total = sum_reports("", extension.tracker.report() if extension is not None else ())
         rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
     return make_table(("spider", *columns), rows, right=columns)

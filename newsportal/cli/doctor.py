@@ -28,7 +28,7 @@ from newsportal.messages import Message, local, reason_message
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
-from newsportal.search.docs import visible
+from newsportal.search.docs import visible_articles
 from newsportal.services.assistant import AssistantClient, AssistantError
 from newsportal.sources import Sources
 from newsportal.sources.places import PLACES, Place
@@ -119,7 +119,7 @@ def _index(sources: Sources) -> Result:
         found = index.status()
         detail = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
     with suppress(NewsportalError), closing(open_store(sources.store)) as store:  # an unreachable store is reported in its own line
-        if not found.articles and next(visible(store.all_articles()), None) is not None:
+        if not found.articles and next(visible_articles(store.all_articles()), None) is not None:
             behind = found.position < store.last_seq()  # as after a first crawl: the portal fills it at its start
             return Result(None if behind else False, f"{detail}: search finds nothing", "fill it: newsportal index rebuild")
     return Result(True, detail)

@@ -29,7 +29,7 @@ COLUMNS = ("id", "title", "stories", "sites", "first", "last", "pinned")
 def list_(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
-    least: Annotated[int, typer.Option(min=1, help="Stories at least.")] = 2,
+    min_stories: Annotated[int, typer.Option("--least", min=1, help="Stories at least.")] = 2,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of events to list.")] = 30,
     newest: Annotated[bool, typer.Option("--newest", help="Newest first.")] = False,
     as_json: AsJson = False,
@@ -38,7 +38,7 @@ def list_(
     """List events, the weightiest first: reports count half after twelve hours."""
     with open_record(sources) as (_, store):
         order = "newest" if newest else "hottest"
-        found = store.events.listed(since=moment(since), topic=topic, least=least, order=order, limit=limit).events
+        found = store.events.listed(since=moment(since), topic=topic, min_stories=min_stories, order=order, limit=limit).events
         print_rows([plain(event) for event in found], COLUMNS, as_json)
     if not found and not as_json:
         typer.echo("no such events; newsportal up assigns stories to events, or newsportal event rebuild", err=True)

@@ -208,10 +208,10 @@ def _extract_and_learn(run: Learner, document: dom.Document, link: Link | None, 
     return found
 
 
-def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
-    """Let ``run`` learn from sites with at least ``least`` pages in the folder, page by page: two suffice to learn from each other."""
+def learn(folder: str, run: Learner, now: datetime, min_pages: int = 2) -> None:
+    """Let ``run`` learn from sites with at least ``min_pages`` pages in the folder, page by page: two suffice to learn from each other."""
     counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
-    for saved in tracked(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= least), "learning"):
+    for saved in tracked(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= min_pages), "learning"):
         if saved.error is None:
             page, link = _page(saved, None, now)
             try:

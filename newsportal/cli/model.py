@@ -15,7 +15,7 @@ from rich.text import Text
 
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
-from newsportal.classify.measure import Report, matrix
+from newsportal.classify.measure import Report, confusion_matrix
 from newsportal.cli.corpus import read_documents
 from newsportal.cli.options import AsJson, CorpusName, SourcesFile, check_names, command_group, open_record
 from newsportal.cli.output import confirm_loss, make_table, print_json, print_rows, print_table, render, report_progress, writable
@@ -174,7 +174,7 @@ def train(
                 trained = trained_on(list(documents.values()), algorithm, refit=True, now=datetime.now(UTC), progress=step, **options)
             except ModelError as error:
                 raise ModelError(f"{file}: {error}") from error
-            data = trained.classifier.saved()
+            data = trained.classifier.to_bytes()
             part.write_bytes(data)
         row = {"model": str(model), "bytes": len(data)}
     _print_result(row | trained.facts(), trained, report, as_json)
@@ -250,7 +250,7 @@ def print_figures(reports: Mapping[str, Report]) -> None:
 
 def print_confusion(report: Report) -> None:
     """Print the confusion matrix: a row per true label, a column per assigned label."""
-    rows, headings = matrix(report)
+    rows, headings = confusion_matrix(report)
     table = Table(box=None, pad_edge=False, header_style="bold", title="true label ↓   given label →", title_justify="left", title_style="")
     table.add_column("")
     for heading in headings:
@@ -282,7 +282,7 @@ def confusion_page(title: str, reports: Mapping[str, Report], notes: Sequence[Me
     """Return the reports as one self-contained HTML file. Labels are escaped."""
     parts = []
     for name, report in reports.items():
-        rows, headings = matrix(report)
+        rows, headings = confusion_matrix(report)
         parts.append({"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)})
     return render(
         "confusion.html", __package__, title=clean(title), notes=[clean(str(note)) for note in notes], figures=FIGURES,

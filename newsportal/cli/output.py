@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.classify.base import Progress as ProgressCallback
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message, format_time
 from newsportal.services.jobs.base import progress_reporter
@@ -128,7 +127,7 @@ def count_bar(*, quiet: bool = False) -> Iterator[OnProgress]:
 
 
 @contextmanager
-def report_progress() -> Iterator[ProgressCallback]:
+def report_progress() -> Iterator[Callable[[float, str], None]]:
     """Report progress as a share: a bar on standard error if that is a terminal, JSON lines in a job."""
     if (report := progress_reporter()) is not None:
         yield report

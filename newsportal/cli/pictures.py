@@ -20,7 +20,7 @@ from newsportal.store.store import Store
 if TYPE_CHECKING:
     from newsportal.portal.reading.picture_cache import PictureCache
 
-MOST_INCOMPLETE = 10_000  # incomplete stories searched for those of a topic or source
+MAX_INCOMPLETE = 10_000  # incomplete stories searched for those of a topic or source
 
 
 class Order(StrEnum):
@@ -44,7 +44,7 @@ def photos(
     with open_record(sources) as (_, store):
         key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
         if incomplete:
-            most = limit if topic is None and key is None else MOST_INCOMPLETE
+            most = limit if topic is None and key is None else MAX_INCOMPLETE
             galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=most)}
             matches = [row for row in store.articles(list(galleries)) if topic in (None, *row.topics) and key in (None, row.source)]
             found = [(article, galleries[article.id]) for article in matches[:limit]]

@@ -22,7 +22,7 @@ from newsportal.errors import StoreError
 from newsportal.messages import reason_message
 from newsportal.processing.mapping import on_spark, processes
 from newsportal.processing.reading import ReadPage
-from newsportal.processing.storing import Became, Summary, process_archives
+from newsportal.processing.storing import OnPage, Summary, process_archives
 from newsportal.processing.tracker import share
 from newsportal.services.exchange.form import whole
 from newsportal.sources import Sources, use_own_words
@@ -68,7 +68,7 @@ def process(
             mapping = processes(shared, workers or os.cpu_count() or 1) if spark is None else on_spark(shared, spark)
             with mapping as mapped, count_bar() as report:
                 paths = [str(file.absolute()) for file in files]
-                process_archives(shared, paths, store, mapped, summary, listed_only=listed, on_progress=report, became=_reporter(as_json))
+                process_archives(shared, paths, store, mapped, summary, listed_only=listed, on_progress=report, on_page=_reporter(as_json))
             if not into:
                 yield from (whole(article, store) for article in store.all_articles())
 
@@ -97,7 +97,7 @@ def _stores(sources: Sources, into: bool) -> Iterator[tuple[Store, Store | None]
         yield stack.enter_context(closing(open_store(f"sqlite:///{folder}/articles.db"))), models
 
 
-def _reporter(as_json: bool) -> Became:
+def _reporter(as_json: bool) -> OnPage:
     printed = 0
 
     def report(page: ReadPage, outcome: str, error: str | None) -> None:

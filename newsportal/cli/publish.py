@@ -217,7 +217,7 @@ def unpublish(
 
 
 EVERY: Final = 10.0  # seconds between two polls of a worker. A poll without new articles takes two small queries.
-MOST: Final = 300.0  # seconds that a crawl spends on publishing; the rest waits for the next one
+MAX_SECONDS: Final = 300.0  # seconds that a crawl spends on publishing; the rest waits for the next one
 Say = Callable[[str], None]
 
 
@@ -235,7 +235,7 @@ def after_crawl(sources: Sources, say: Say) -> None:
     """Publish what is new, and report it. Errors of targets and the store are reported; the articles wait for the next time."""
     if not (active := enabled(sources)):
         return
-    until = monotonic() + MOST
+    until = monotonic() + MAX_SECONDS
     try:
         with closing(open_store(sources.store, create=False)) as store, open_targets(sources, active) as targets:
             for settings, target in targets:

@@ -61,7 +61,7 @@ def add(
     path = sources_path(sources)
     config = load(path)
     with console(stderr=True).status("") as status:
-        visit = visitor(config, most=MAX_REQUESTS + MORE, report=lambda address: status.update(f"looking at {clean(address)[:100]}"))
+        visit = visitor(config, max_requests=MAX_REQUESTS + MORE, report=lambda url: status.update(f"looking at {clean(url)[:100]}"))
         offer = proposed(url, config, visit, kind=kind, everything=everything, name=name, category=category)
     previews, interactive = offer.previews, sys.stdin.isatty() and not (yes or as_json)
     if not as_json:
@@ -120,12 +120,12 @@ def failed(failure: Message | None) -> str:
     return f"{clean(str(failure))} ({failure.code.rpartition('.')[2]})" if failure else ""
 
 
-def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> None:
-    for link in links[:most]:
+def show_links(out: Console, links: Sequence[Link], limit: int = MAX_SHOWN) -> None:
+    for link in links[:limit]:
         day = local(link.published).strftime("%m-%d %H:%M") if link.published else " " * 11
         out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)
-    if len(links) > most:
-        out.print(f"  … and {len(links) - most} more", style="dim", markup=False)
+    if len(links) > limit:
+        out.print(f"  … and {len(links) - limit} more", style="dim", markup=False)
 
 
 def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:

@@ -105,7 +105,7 @@ def masked(uri: str) -> str:
     return clean(mask(uri))
 
 
-WHY = {
+RETENTION_REASONS = {
     "marked": "readers marked their stories",
     "published": "they are published (retention.withdraw would withdraw them)",
     "edited": "editors changed them or their stories",
@@ -131,7 +131,7 @@ def prune(
         return
     print_table(make_table(("retention", "would go" if dry_run else "deleted"), sorted(done.gone.items()), right=("would go", "deleted")))
     for reason, number in sorted(done.retained.items()):
-        typer.echo(f"{number} old articles stay: {WHY[reason]}")
+        typer.echo(f"{number} old articles stay: {RETENTION_REASONS[reason]}")
     if done.freed:
         typer.echo(f"{done.freed / 2**20:.1f} MiB of disk space released")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.classify.topics import rule
+from newsportal.classify.topics import make_rule
 from newsportal.cli.options import AsJson, Days, SourcesFile, command_group, load, open_all, open_record, sources_path
 from newsportal.cli.output import pick, print_json, print_rows, report_progress
 from newsportal.errors import NewsportalError
@@ -54,9 +54,9 @@ def preview_(
     with open_all(sources) as (config, store, index):
         topic = config.topic(name)
         if must or any_ or never:
-            criteria = rule(name, must or (), any_ or (() if must else (name,)), never or ())
+            criteria = make_rule(name, must or (), any_ or (() if must else (name,)), never or ())
         else:
-            criteria = topic.rule if topic else rule(name, any=(name,))
+            criteria = topic.rule if topic else make_rule(name, any=(name,))
         exists = topic is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)
         index.follow(store)
         found = preview(store, index, criteria, topic=name if exists else None, now=datetime.now(UTC), days=days)

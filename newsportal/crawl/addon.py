@@ -45,7 +45,7 @@ REFUSED: Final = frozenset({401, 403})  # statuses of a site that rejects the cr
 BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
 
 INTERNAL: Final = frozenset(
-    "link page identity keys decision wrapped extraction topic_marks canonical later listed last_page looked weight failure".split()
+    "link page identity keys decision wrapped extraction topic_marks canonical later listed last_page inspected weight failure".split()
 )
 """Fields of items for internal use by the stages."""
 

@@ -69,7 +69,7 @@ class Feeder:
     _drained: tuple[int, bool] = (-1, False)
     _last_take: float = 0.0
     _last_beat: float = 0.0
-    _soon: float = 0.0
+    _poll_in: float = 0.0
     _failures: int = 0
     _read: list[bytes] = field(default_factory=list)
     _starts_read: float = 0.0
@@ -202,7 +202,7 @@ class Feeder:
         if now - self._last_beat >= self.beat_seconds:
             order.beat, self._last_beat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
-        if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._soon, LEAST), TICK)):
+        if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, LEAST), TICK)):
             order.take, self._last_take = places, now
         return order
 
@@ -274,8 +274,8 @@ class Feeder:
             self.host_queues.add(task.host, WaitingRequest(request, task.id, own=True))
         if self._next.done:
             self.changed()
-        self._soon = TICK if answer.soon is None else answer.soon
-        far = answer.soon is not None and answer.soon > PATIENCE
+        self._poll_in = TICK if answer.poll_in is None else answer.poll_in
+        far = answer.poll_in is not None and answer.poll_in > PATIENCE
         self._drained = (changes, not answer.leases and (not answer.waiting or far))
         if answer.leases or self.quiet or self.host_queues.waiting:
             self.crawl.wake_engine()

@@ -155,7 +155,7 @@ class SiteMemory:
     def save(self, now: datetime) -> None:
         """Save the lines of the sites met in this crawl, and the state of learning extractors."""
         with warned(logger, "the knowledge learned about sites could not be saved"):
-            self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
+            self._store.save_site_lines(self._packed_sites(), now=now, max_sites=MAX_SITES)
             for (method, _), extract in list(self._extractors.items()):
                 if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):
                     self._store.change_learnt(method, partial(merge_learned, method, extract), now=now)

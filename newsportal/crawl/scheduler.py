@@ -145,7 +145,6 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     # requests
 
     def _keep_local(self, request: Request, lease: str | None) -> bool:
-        """Keep the request in this process."""
         host = host_of(request.url)
         if self.feeder is None:
             self.host_queues.hold(host, 0.0)
@@ -184,7 +183,6 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return 0.0 if slot is None or not slot.lastseen else slot.lastseen + slot.delay - time.monotonic()
 
     def busy(self, host: str) -> bool:
-        """Return whether a request to the host is in progress."""
         slot = self._slot(host)
         return slot is not None and bool(slot.active)
 

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from newsportal.crawl.redis_connection import address, connect, faults, is_named
-from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, FilterUnusable, UrlBloom, packed, unpacked
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, FillLevel, FilterUnusable, UrlBloom, pack, unpack
 from newsportal.dedup.bloom_redis import KEY, FilterMissing, RedisBloom
 from newsportal.errors import StoreError
 from newsportal.items import content_id
@@ -96,7 +96,7 @@ class LocalFilter(StoredUrls):
         try:
             self._catch_up()
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self._file, packed(self._bloom, self._position))
+            replace_file(self._file, pack(self._bloom, self._position))
         except (OSError, StoreError) as error:
             logger.warning(
                 "%s: the filter of known URLs could not be written; the next start refills it from the store: %s", self._file, error
@@ -114,7 +114,7 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
     """Return the filter in ``file`` and its position; an empty filter at position 0 if the file is missing or unusable."""
     if file is not None:
         try:
-            return unpacked(file.read_bytes(), capacity, error_rate)
+            return unpack(file.read_bytes(), capacity, error_rate)
         except FileNotFoundError:
             pass
         except (OSError, FilterUnusable) as error:
@@ -184,7 +184,7 @@ class RedisFilter(StoredUrls):
                 self._bloom.clear()
                 since = self._bloom.open()
             self._bloom.add(self._store.identities(after=since))
-            self._bloom.moved(position)
+            self._bloom.set_position(position)
             self._caught_up_at = monotonic()
 
 
@@ -220,7 +220,7 @@ class FilterStatus:
     """The status in words, and the fill level (None: no filter exists yet)."""
 
     says: str
-    fill: Fill | None = None
+    fill: FillLevel | None = None
 
 
 def filter_status(sources: Sources) -> FilterStatus:
@@ -240,12 +240,12 @@ def filter_status(sources: Sources) -> FilterStatus:
     if file is None or not file.exists():
         return FilterStatus("no filter yet; the first crawl fills it from the store")
     try:
-        bloom, position = unpacked(file.read_bytes(), options.capacity, options.error_rate)
+        bloom, position = unpack(file.read_bytes(), options.capacity, options.error_rate)
     except (OSError, FilterUnusable) as error:
         return FilterStatus(f"{file} is not used: {error}; the next crawl rebuilds it from the store")
     return FilterStatus(f"{file}: {_described(bloom.fill())}; includes the store up to change {position}", bloom.fill())
 
 
-def _described(fill: Fill) -> str:
+def _described(fill: FillLevel) -> str:
     size = f"{fill.bytes / 1e6:.1f} MB in {fill.filters} filter{'s' if fill.filters != 1 else ''}"
     return f"{fill.entered:,} of {fill.capacity:,} entered, {size}, false positives expected: {fill.error:.1e}"

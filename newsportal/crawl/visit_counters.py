@@ -18,7 +18,7 @@ from scrapy.statscollectors import StatsCollector
 from newsportal.crawl import backoff
 from newsportal.errors import StoreError
 from newsportal.items.report import COUNTERS, SourceReport
-from newsportal.items.visits import COUNTED, Visit, newest
+from newsportal.items.visits import COUNT_COLUMNS, Visit, newest
 from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store.results import SourceState
@@ -86,7 +86,7 @@ class _Part:
         return Visit(
             source,
             now,
-            **{name: max(0, self.counts[name]) for name in COUNTED},
+            **{name: max(0, self.counts[name]) for name in COUNT_COLUMNS},
             not_modified=bool(pages) and self.counts["not_modified"] >= pages,
             failed=dict(self.failed),
             list_failed=dict(self.list_failed),

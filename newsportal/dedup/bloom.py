@@ -26,7 +26,7 @@ SHARE: Final = (1 - TIGHTENING) / TIGHTENING
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class FillLevel:
     """How full a filter is. ``error``: expected rate of false positives for the current number of entries."""
 
     entered: int
@@ -70,9 +70,9 @@ class UrlBloom:
     def __len__(self) -> int:
         return len(self.scalable)
 
-    def fill(self) -> Fill:
+    def fill(self) -> FillLevel:
         filters = self.scalable.filters
-        return Fill(
+        return FillLevel(
             entered=len(self.scalable),
             capacity=sum(part.capacity for part in filters) or self.capacity,
             filters=len(filters),
@@ -100,10 +100,10 @@ PROBES: Final = tuple(f"example.com/{number}" for number in range(8))
 
 
 class FilterUnusable(ValueError):
-    """Raised by :func:`unpacked`: the filter must be filled again. The message gives the reason."""
+    """Raised by :func:`unpack`: the filter must be filled again. The message gives the reason."""
 
 
-def packed(bloom: UrlBloom, position: int) -> bytes:
+def pack(bloom: UrlBloom, position: int) -> bytes:
     r"""``bloom`` and the ``position`` up to which it knows the store, as bytes; no pickle, which could run code.
 
     "newsportal known 1\n"  capacity Q  error rate d  position Q  dialect 8 bytes  filter (pybloom-live's own form)  BLAKE2b 16 bytes
@@ -115,8 +115,8 @@ def packed(bloom: UrlBloom, position: int) -> bytes:
     return data + _digest(data)
 
 
-def unpacked(data: bytes, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
-    """Restore what :func:`packed` wrote. Raises :class:`FilterUnusable` for anything else, and if capacity or error rate differ."""
+def unpack(data: bytes, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
+    """Restore what :func:`pack` wrote. Raises :class:`FilterUnusable` for anything else, and if capacity or error rate differ."""
     if not data.startswith(MAGIC):
         raise FilterUnusable("it has another version")
     if len(data) < len(MAGIC) + HEAD.size + DIGEST or _digest(data[:-DIGEST]) != data[-DIGEST:]:

@@ -20,17 +20,16 @@ from itertools import islice
 from struct import Struct
 from typing import Any, Final, Protocol
 
-from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, expected_error
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, FillLevel, expected_error
 
 KEY: Final = "newsportal:known"
 BATCH: Final = 500  # names per call: some 8,000 bits, a few milliseconds in which Redis is blocked
 GROWTH: Final = 2
-LARGEST: Final = 2**32  # maximum bits of a string in Redis (512 MB)
+MAX_BITS: Final = 2**32  # maximum bits of a string in Redis (512 MB)
 HASHES: Final = Struct("<II")
 
 
 def script(*names: str) -> str:
-    """Return the joined parts of a script."""
     return "\n".join((files(__package__) / "lua" / f"{name}.lua").read_text("utf-8") for name in ("layout", *names))
 
 
@@ -62,7 +61,7 @@ class RedisBloom:
         """Return the position in the store up to which the filter is filled; a new filter, or one with other settings, is empty at 0."""
         return int(self._open(keys=[self._key], args=self._form))
 
-    def moved(self, position: int) -> None:
+    def set_position(self, position: int) -> None:
         """Record that all names up to this change of the store are entered. The position never decreases."""
         self._run_script(self._move, [position])
 
@@ -78,12 +77,12 @@ class RedisBloom:
         filters = int(_texts(self._client.hgetall(self._key)).get("filters", 0))
         self._client.delete(self._key, *(f"{self._key}:{number}" for number in range(filters)))
 
-    def fill(self) -> Fill:
+    def fill(self) -> FillLevel:
         state = _texts(self._client.hgetall(self._key))
         filters = int(state.get("filters", 0))
         entered = [int(state.get(f"n{number}", 0)) for number in range(filters)]
         shapes = [shape(number, *self._form) for number in range(filters)]
-        return Fill(
+        return FillLevel(
             entered=sum(entered),
             capacity=sum(capacity for capacity, _, _ in shapes) or self.capacity,
             filters=filters,
@@ -114,7 +113,7 @@ def shape(number: int, capacity: int, hashes: int) -> tuple[int, int, int]:
     """Return capacity, bits and hashes of the filter with this number, limited to what Redis can hold."""
     hashes, capacity = hashes + number, capacity * GROWTH**number
     bits = math.ceil(capacity * hashes / math.log(2))
-    return (capacity, bits, hashes) if bits <= LARGEST else (math.floor(LARGEST * math.log(2) / hashes), LARGEST, hashes)
+    return (capacity, bits, hashes) if bits <= MAX_BITS else (math.floor(MAX_BITS * math.log(2) / hashes), MAX_BITS, hashes)
 
 
 def hashes_of(identity: str) -> tuple[int, int]:

@@ -47,14 +47,14 @@ ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 def identity(url: str) -> str:
     """Return the identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; an invalid URL is its own identity."""
     url = url.strip()
-    found = _split(uncached(url))
+    found = _split(without_amp_cache(url))
     if found is None:
         return url
     host, port, path, query = found
     path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", PATH_SESSION.sub("", path)))
     path, query = path.rstrip("/") or "/", _query(query, path)
-    path = unmarked_path(path, query)
-    if not port and (main := main_host(host)) != host and specific(path, query):
+    path = strip_path_marks(path, query)
+    if not port and (main := main_host(host)) != host and is_specific(path, query):
         host = main
     return f"{host}{port}{path}?{query}" if query else f"{host}{port}{path}"
 
@@ -97,14 +97,14 @@ def _unreserved(escape: str) -> str:
 def _query(query: str, path: str) -> str:
     """Return the significant parameters, sorted, or the query as text if it is not ``name=value`` pairs (``?187``)."""
     if "=" not in query:
-        return "" if not unmarked_query(path, [(query, "")]) else _normalize_quoting(query)
+        return "" if not strip_query_marks(path, [(query, "")]) else _normalize_quoting(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
     pairs = parse_qsl(query.replace("&amp;", "&").replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
     significant = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
-    return urlencode(unmarked_query(path, significant), encoding="utf-8", errors="surrogateescape")
+    return urlencode(strip_query_marks(path, significant), encoding="utf-8", errors="surrogateescape")
 
 
-def readable(url: str) -> str:
+def display_url(url: str) -> str:
     """Return ``url`` for display and storage: without tracking parameters and fragment."""
     parts = urlsplit(url)
     pairs = (pair.partition("=") for pair in parts.query.split("&"))
@@ -125,7 +125,7 @@ def site_of(url: str) -> str | None:
     return host.removeprefix("www.") if host else None
 
 
-SEVERAL: Final = 3  # minimum number of titles and URLs under one identity. Two may be a headline and its 「详细」 with another parameter.
+MIN_GROUP: Final = 3  # minimum number of titles and URLs under one identity. Two may be a headline and its 「详细」 with another parameter.
 MIN_TITLE: Final = 4  # minimum letters of a title: 「详细」「更多」「图文」 are not titles
 
 
@@ -150,12 +150,12 @@ def is_single_page(links: Sequence[Link]) -> bool:
     titles: dict[str, set[str]] = defaultdict(set)
     for link in links:
         titles[link.identity or bare(link.url)].add(letters(link.title or ""))
-    return any(sum(len(title) >= MIN_TITLE for title in group) >= SEVERAL for group in titles.values())
+    return any(sum(len(title) >= MIN_TITLE for title in group) >= MIN_GROUP for group in titles.values())
 
 
 def _have_different_titles(group: Sequence[Link]) -> bool:
     titled = {(bare(link.url), letters(link.title or "")) for link in group if len(letters(link.title or "")) >= MIN_TITLE}
-    return min(len({url for url, _ in titled}), len({title for _, title in titled})) >= SEVERAL
+    return min(len({url for url, _ in titled}), len({title for _, title in titled})) >= MIN_GROUP
 
 
 Pair = tuple[str, str]
@@ -173,7 +173,7 @@ AMP_CACHE: Final = re.compile(
 )
 """Prefix of the publisher's URL in the AMP caches of Google and Bing (their documentation)."""
 
-MARK: Final = re.compile(r"(?:/(?:amp|print)(?=/?$)|^/(?:amp|print)(?=/.)|[._-](?:amp|print)(?=\.s?html?$))", re.IGNORECASE)
+VIEW_MARK: Final = re.compile(r"(?:/(?:amp|print)(?=/?$)|^/(?:amp|print)(?=/.)|[._-](?:amp|print)(?=\.s?html?$))", re.IGNORECASE)
 """``/a/1/amp``, ``/amp/a/1``, ``/a/1.amp.html``, ``/a/1_print.html``, and the same for print."""
 
 YES: Final = frozenset(("", "1", "true", "yes", "y"))
@@ -193,19 +193,19 @@ NUMBER: Final = re.compile(r"\d{3,}")
 CODE: Final = re.compile(r"(?=[A-Za-z0-9]*?(?:\d[A-Za-z]*){3})(?=[A-Za-z0-9]*?(?:[A-Za-z]\d*){3})[A-Za-z0-9]{10,}")
 WORDS: Final = re.compile(r"[^\W\d_]{2,}(?:[-_][^\W_]+){3,}")
 TITLE_WORDS_CHARS: Final = 20
-LONGEST_HOST: Final = 253  # RFC 1035
-JUDGED: Final = 512  # characters of path and query examined: bounds the time of every pattern
+MAX_HOST_CHARS: Final = 253  # RFC 1035
+MAX_EXAMINED: Final = 512  # characters of path and query examined: bounds the time of every pattern
 
 
-def uncached(url: str) -> str:
+def without_amp_cache(url: str) -> str:
     """Return the publisher's URL of a page in an AMP cache; any other URL unchanged."""
     found = AMP_CACHE.match(url)
     return f"https://{url[found.end() :]}" if found else url
 
 
-def specific(path: str, query: str = "") -> bool:
+def is_specific(path: str, query: str = "") -> bool:
     """Return whether a URL identifies one article by itself."""
-    text = unquote(f"{path}?{query}"[:JUDGED])
+    text = unquote(f"{path}?{query}"[:MAX_EXAMINED])
     dated = DATE.search(text)
     rest = text[: dated.start()] + " " + text[dated.end() :] if dated else text
     if LONG_NUMBER.search(rest) or CODE.search(rest):
@@ -214,20 +214,20 @@ def specific(path: str, query: str = "") -> bool:
     return bool(dated and NUMBER.search(rest)) or bool(slug and len(slug.group()) >= TITLE_WORDS_CHARS)
 
 
-def unmarked_path(path: str, query: str) -> str:
+def strip_path_marks(path: str, query: str) -> str:
     """Return ``path`` without AMP and print marks, as long as the rest is specific."""
-    while len(path) <= JUDGED and (found := MARK.search(path)) is not None:
+    while len(path) <= MAX_EXAMINED and (found := VIEW_MARK.search(path)) is not None:
         rest = path[: found.start()] + path[found.end() :]
-        if not specific(rest, query):
+        if not is_specific(rest, query):
             break
         path = rest
     return path.rstrip("/") or "/"
 
 
-def unmarked_query(path: str, pairs: Sequence[Pair]) -> list[Pair]:
+def strip_query_marks(path: str, pairs: Sequence[Pair]) -> list[Pair]:
     """Return ``pairs`` without those that select a view or track sharing, if the rest is specific."""
     remaining = [pair for pair in pairs if not _is_view(*pair)]
-    return remaining if len(remaining) < len(pairs) and specific(path, "&".join("=".join(pair) for pair in remaining)) else list(pairs)
+    return remaining if len(remaining) < len(pairs) and is_specific(path, "&".join("=".join(pair) for pair in remaining)) else list(pairs)
 
 
 def _is_view(name: str, value: str) -> bool:
@@ -237,15 +237,15 @@ def _is_view(name: str, value: str) -> bool:
 
 def main_host(host: str) -> str:
     """Return ``host`` without mobile and AMP labels, as long as the rest can be a registered name."""
-    while len(host) <= LONGEST_HOST:
+    while len(host) <= MAX_HOST_CHARS:
         label, _, rest = host.partition(".")
-        if label not in HOSTS or not is_name(rest):
+        if label not in HOSTS or not is_registrable(rest):
             break
         host = rest
     return host
 
 
-def is_name(host: str) -> bool:
+def is_registrable(host: str) -> bool:
     """Return whether ``host`` can be registered: at least two labels, and not ``com.cn``, ``co.uk`` or ``bj.cn``."""
     labels = host.split(".")
     if len(labels) != 2:
@@ -256,6 +256,6 @@ def is_name(host: str) -> bool:
 def domain(host: str) -> str:
     """Return the registered domain of ``host``, accurate enough to distinguish internal from external links."""
     labels = host.split(".")
-    while len(labels) > 2 and is_name(".".join(labels[1:])):
+    while len(labels) > 2 and is_registrable(".".join(labels[1:])):
         labels = labels[1:]
     return ".".join(labels)

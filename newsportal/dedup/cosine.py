@@ -15,14 +15,12 @@ from datetime import timedelta
 from math import sqrt
 from sys import intern
 
-import numpy as np
-
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import STOP_CHARACTER, STOP_WORDS, WORD, segment
 
 THRESHOLD = 0.3  # paper C, 2.2.3
 CAPACITY = 200_000  # maximum number of documents; the paper has some 100,000 stories a month. About 430 MB.
-LONGEST = 300  # characters read of a title, and of a first sentence: a text without a full stop is not a sentence
+MAX_CHARS = 300  # characters read of a title, and of a first sentence: a text without a full stop is not a sentence
 SENTENCE_END = re.compile(r"[。！？!?…\n]|\.(?=\s|$)")
 ROUNDING = 1e-9  # rounding error allowed below the exact threshold
 
@@ -51,7 +49,7 @@ class Cosine:
         time = self._window.time_of(document.published)
         verdict = self._find_most_similar(vector, document.id, time)
         number = self._first + len(self._documents)
-        for old in self._window.enter(number, time):  # the oldest document, which is first in the lists of its words
+        for old in self._window.add(number, time):  # the oldest document, which is first in the lists of its words
             for word in self._documents.pop(old)[0]:
                 numbers, weights = self._index[word]
                 del numbers[0], weights[0]
@@ -66,6 +64,8 @@ class Cosine:
         return verdict
 
     def _find_most_similar(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
+        import numpy as np  # loaded late: the store needs only the words
+
         cosines = np.zeros(len(self._documents))  # with every document in the window, oldest first
         for word, weight in vector.items():
             if word in self._index:
@@ -74,20 +74,20 @@ class Cosine:
         reached = np.flatnonzero(cosines > self._threshold)
         for place in reached[np.argsort(-cosines[reached], kind="stable")].tolist():
             _, its_id, its_time = self._documents[self._first + place]
-            if its_id != document_id and self._window.near(time, its_time):
+            if its_id != document_id and self._window.is_near(time, its_time):
                 return Verdict(its_id, "cosine", min(1.0, float(cosines[place])))
         return NEW
 
 
 def first_sentence(text: str) -> str:
     """Return the text up to its first full stop, question or exclamation mark, or line end."""
-    start = text[: 4 * LONGEST].lstrip()
-    return SENTENCE_END.split(start, maxsplit=1)[0][:LONGEST]
+    start = text[: 4 * MAX_CHARS].lstrip()
+    return SENTENCE_END.split(start, maxsplit=1)[0][:MAX_CHARS]
 
 
 def unit_vector(title: str, text: str) -> dict[str, float]:
     """Return the frequencies of words in title and first sentence, without stop words, as a unit vector; empty without words."""
-    words = (*segment(title[:LONGEST]), *segment(first_sentence(text)))
+    words = (*segment(title[:MAX_CHARS]), *segment(first_sentence(text)))
     counts = Counter(intern(word) for word in words if WORD.search(word) and not is_stop_word(word))
     length = sqrt(sum(count * count for count in counts.values()))
     return {word: count / length for word, count in counts.items()}

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from newsportal.dedup.canonical import domain, identity, specific
+from newsportal.dedup.canonical import domain, identity, is_specific
 from newsportal.text import letters
 
 MAX_URL_CHARS: Final = 2_000
@@ -29,12 +29,12 @@ LANGUAGES: Final = frozenset(
 LANGUAGE_KEYS: Final = frozenset("lang language locale hl lan l variant edition".split())
 PAGE_KEYS: Final = frozenset("page p pn pg pageno pageindex currentpage cur_page".split())
 PAGE_IN_PATH: Final = re.compile(r"(?:[_-](?:p|page)?\d{1,2}(?=\.\w{2,5}$|/?$)|/(?:p|page/?)?\d{1,2}(?=/?$))", re.IGNORECASE)
-MEANS_SOMETHING: Final = re.compile(r"\d{4}|[A-Za-z]*\d[A-Za-z0-9]{5}|[^\x00-\x7f]")
+SIGNIFICANT: Final = re.compile(r"\d{4}|[A-Za-z]*\d[A-Za-z0-9]{5}|[^\x00-\x7f]")
 """A parameter value that may be an article's number, day, code or title: it is not dropped on a page's declaration alone."""
 
 RUN: Final = 8  # length of the runs of letters compared: different reports share few of this length
-MOST: Final = 200_000  # letters of a text that are compared
-ALIKE: Final = 0.9  # minimum share of the shorter text's runs in the longer one. Two views of an article only differ at their ends.
+MAX_LETTERS: Final = 200_000  # letters of a text that are compared
+MIN_SHARE: Final = 0.9  # minimum share of the shorter text's runs in the longer one. Two views of an article only differ at their ends.
 SAME_NUMBERS: Final = 0.95  # minimum share of the shorter text's numbers: a template on another day (weather, markets) has different ones
 MIN_LETTERS: Final = 30  # shorter texts are stubs (「点击查看视频」), which are the same everywhere
 SAME_DAY: Final = timedelta(days=1)
@@ -42,14 +42,14 @@ NUMBER: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredIdentity:
     """Identity of the URL that a page declares, and whether it may be trusted without comparing contents."""
 
     identity: str
-    tied: bool
+    trusted: bool
 
 
-def declared(url: str, canonical: str | None) -> Declared | None:
+def declared_identity(url: str, canonical: str | None) -> DeclaredIdentity | None:
     """Return what the page at ``url`` declares; ``None`` if it is useless or cannot be trusted. Never raises."""
     if not canonical or len(canonical) > MAX_URL_CHARS or len(url) > MAX_URL_CHARS:
         return None
@@ -59,8 +59,8 @@ def declared(url: str, canonical: str | None) -> Declared | None:
     if page.identity == target.identity or page.languages != target.languages or _is_list(page, target) or _is_other_page(page, target):
         return None
     # the same specific path on the same host, minus insignificant parameters
-    same = (page.host, page.path) == (target.host, target.path) and target.query <= page.query and specific(target.path, _text(target))
-    return Declared(target.identity, same and not any(MEANS_SOMETHING.search(value) for _, value in page.query - target.query))
+    same = (page.host, page.path) == (target.host, target.path) and target.query <= page.query and is_specific(target.path, _text(target))
+    return DeclaredIdentity(target.identity, same and not any(SIGNIFICANT.search(value) for _, value in page.query - target.query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class _Address:
 
 def _is_list(page: _Address, target: _Address) -> bool:
     """Return whether it is a front page, a list, a parent directory of the page, or the script of all articles without parameters."""
-    if specific(target.path, _text(target)):
+    if is_specific(target.path, _text(target)):
         return False
     inside = page.path.startswith(target.path.rstrip("/") + "/") or (page.path == target.path and target.query < page.query)
     return inside or not (target.query or re.search(r"\d|[-_]\w+[-_]", unquote(target.path)))
@@ -128,11 +128,11 @@ def same_article(first: Content, second: Content) -> bool:
     the same day. Stubs must have equal titles, too."""
     if first.published and second.published and abs(first.published - second.published) > SAME_DAY:
         return False
-    short, long = sorted((letters((first.text or "")[:MOST]), letters((second.text or "")[:MOST])), key=len)
+    short, long = sorted((letters((first.text or "")[:MAX_LETTERS]), letters((second.text or "")[:MAX_LETTERS])), key=len)
     if len(short) < MIN_LETTERS:
         return bool(short) and short == long and letters(first.title or "") == letters(second.title or "")
     short_runs, long_runs = _runs(short), _runs(long)
-    if len(short_runs & long_runs) < ALIKE * len(short_runs):
+    if len(short_runs & long_runs) < MIN_SHARE * len(short_runs):
         return False
     numbers = set(NUMBER.findall(short))
     return len(numbers & set(NUMBER.findall(long))) >= SAME_NUMBERS * len(numbers)

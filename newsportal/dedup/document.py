@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeVar
+
+from newsportal.text import letters
 
 Relation = Literal["same", "part", "contains"]  # relation of a repost to the earlier document: the same text, a part of it, or more
 
@@ -34,6 +36,26 @@ class Verdict:
 NEW = Verdict()  # verdict on a document that repeats none
 
 
+MIN_TITLE_SHARE: Final = 0.6
+"""Minimum share of the shorter title's letter pairs for similar titles: a site's prefix and the name of the event are not enough."""
+
+MIN_SAME_SHARE: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
+MAX_TITLE: Final = 40  # letters kept of a title
+
+
+def title_letters(title: str | None) -> str:
+    return letters(title or "")[:MAX_TITLE]
+
+
+def letter_pairs(title: str) -> set[str]:
+    return {title[place : place + 2] for place in range(len(title) - 1)}
+
+
+def alike(first: str, second: str) -> bool:
+    pairs, others = letter_pairs(first), letter_pairs(second)
+    return len(pairs & others) >= MIN_TITLE_SHARE * max(1, min(len(pairs), len(others)))
+
+
 class Finder(Protocol):
     """Finds documents that repeat earlier ones, in time order, within its window. Not thread-safe."""
 
@@ -43,7 +65,8 @@ class Finder(Protocol):
 
 T = TypeVar("T")
 
-DAWN = float("-inf")  # time of documents without one while no document had one
+WINDOW: Final = 180.0  # days after which the judge and the stores forget a text
+NO_TIME = float("-inf")  # time of documents without one while no document had one
 
 
 class Window(Generic[T]):
@@ -59,7 +82,7 @@ class Window(Generic[T]):
         self._span = span.total_seconds() if span is not None else float("inf")
         self._capacity = capacity
         self._items: deque[tuple[float, T]] = deque()
-        self._clock = self._last = DAWN
+        self._clock = self._last = NO_TIME
 
     def __len__(self) -> int:
         return len(self._items)
@@ -70,11 +93,11 @@ class Window(Generic[T]):
             return self._last
         return (published if published.tzinfo is not None else published.replace(tzinfo=UTC)).timestamp()
 
-    def near(self, a: float, b: float) -> bool:
+    def is_near(self, a: float, b: float) -> bool:
         """Return whether two times are within the span, inclusive."""
         return a == b or abs(a - b) <= self._span
 
-    def enter(self, item: T, time: float) -> list[T]:
+    def add(self, item: T, time: float) -> list[T]:
         """Add ``item`` with its ``time``. Return the items removed for it, oldest first."""
         if self._items and self._items[-1][0] - time > self._span:  # it is dated far ahead of the following ones
             self._items[-1] = (max(self._clock, time), self._items[-1][1])

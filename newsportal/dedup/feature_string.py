@@ -18,7 +18,7 @@ from heapq import nlargest
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 
 
-class Runs:
+class SuffixAutomaton:
     """The suffix automaton of ``text`` (Blumer et al. 1985), which finds the longest common substring with another string in linear time.
     State 0: the empty string; ``_links``: the longest suffix in another state."""
 
@@ -70,13 +70,13 @@ class Runs:
 
 
 MARKS = "，。"  # paper B, 1.4: 「逗号、句号」, the Chinese ones
-REACH = 2  # characters on either side of a mark (paper B, 1.4)
-LENGTHS_DIFFER = 20  # paper B, 1.4: 「只比较特征串长度差值在20以内的文档」
+CONTEXT_CHARS = 2  # characters on either side of a mark (paper B, 1.4)
+MAX_DIFFERENCE = 20  # paper B, 1.4: 「只比较特征串长度差值在20以内的文档」
 SPAN = timedelta(days=7)  # paper B, 1.4: 「取一周内对外发布的文档」
 RATIO = 0.5  # θ. The paper gives no number (「超过一定比例」): more than half (others are measured in docs/algorithms/duplicates.md).
 CAPACITY = 200_000  # maximum number of documents, if a week has more. About 280 MB of usual articles.
-COMPARED = 1_000  # maximum number of documents compared with one, the nearest: limits the time for a week of one site's template
-LONGEST = 4_000  # maximum length of a feature string, the first 1,000 marks: enough to distinguish longer texts
+MAX_COMPARED = 1_000  # maximum number of documents compared with one, the nearest: limits the time for a week of one site's template
+MAX_LENGTH = 4_000  # maximum length of a feature string, the first 1,000 marks: enough to distinguish longer texts
 
 
 class FeatureStrings:
@@ -87,9 +87,9 @@ class FeatureStrings:
         *,
         ratio: float = RATIO,
         span: timedelta = SPAN,
-        lengths_differ: int = LENGTHS_DIFFER,
+        lengths_differ: int = MAX_DIFFERENCE,
         capacity: int = CAPACITY,
-        compared: int = COMPARED,
+        compared: int = MAX_COMPARED,
     ) -> None:
         if not 0 < ratio < 1:
             raise ValueError(f"ratio must be between 0 and 1, not {ratio}")
@@ -110,7 +110,7 @@ class FeatureStrings:
             return NEW
         time = self._window.time_of(document.published)
         verdict = self._nearest(features, document.id, time)
-        for old in self._window.enter(self._next, time):
+        for old in self._window.add(self._next, time):
             for block in self._cut(self._documents.pop(old)[0]):
                 del self._blocks[block][old]
                 if not self._blocks[block]:
@@ -130,10 +130,10 @@ class FeatureStrings:
         candidates = {number for number in found if shortest <= len(self._documents[number][0]) <= longest}
         if not candidates:
             return NEW
-        runs = Runs(features)
+        runs = SuffixAutomaton(features)
         for number in nlargest(self._compared, candidates):
             earlier, its_id, its_time = self._documents[number]
-            if its_id == document_id or not self._window.near(time, its_time):
+            if its_id == document_id or not self._window.is_near(time, its_time):
                 continue
             longer = max(len(features), len(earlier))
             run = runs.longest(earlier)
@@ -151,7 +151,7 @@ class FeatureStrings:
         return {hash(features[at : at + size]) for at in range(0, len(features) - size + 1, size)}
 
 
-def feature_string(text: str, marks: str = MARKS, reach: int = REACH) -> str:
+def feature_string(text: str, marks: str = MARKS, reach: int = CONTEXT_CHARS) -> str:
     """Return the ``reach`` characters before and after each of ``marks``, in order, ignoring white space."""
     parts, length = [], 0
     line = "".join(text.split())
@@ -159,6 +159,6 @@ def feature_string(text: str, marks: str = MARKS, reach: int = REACH) -> str:
         part = line[max(0, mark.start() - reach) : mark.start()] + line[mark.end() : mark.end() + reach]
         parts.append(part)
         length += len(part)
-        if length >= LONGEST:
+        if length >= MAX_LENGTH:
             break
-    return "".join(parts)[:LONGEST]
+    return "".join(parts)[:MAX_LENGTH]

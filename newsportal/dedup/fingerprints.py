@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.text import NO_LETTERS
-from newsportal.text.characters import FOLDED_PLANES, all_characters, changed_characters, made_once
+from newsportal.text import NON_LETTERS
+from newsportal.text.characters import FOLDED_PLANES, all_characters, cache_once, changed_characters
 
 Codes: TypeAlias = NDArray[np.uint32]
 Places: TypeAlias = NDArray[np.intp]
@@ -89,11 +89,11 @@ def plain_letters(text: str) -> Codes:
     return letters
 
 
-@made_once
+@cache_once
 def _table() -> Codes:
     """Return the table of code point → plain letter, or 0. Forms of several letters (㎏) become the first."""
     table = np.zeros(FOLDED_PLANES + 1, dtype=np.uint32)
-    unchanged = _codes(NO_LETTERS.sub("", all_characters()))
+    unchanged = _codes(NON_LETTERS.sub("", all_characters()))
     table[unchanged] = unchanged
     for character, plain in changed_characters().items():
         table[ord(character)] = ord(plain[0]) if plain else 0
@@ -116,6 +116,5 @@ def _hashes(codes: Codes) -> Codes:
     mixed *= MIX
     hashes: Codes = (mixed >> HALF).astype(np.uint32) & np.uint32(ALL - 2)
     digits = codes - np.uint32(ord("0")) < 10
-    for place in range(RUN) if digits.any() else ():
-        hashes |= digits[place : place + number]
-    return hashes
+    near = digits[:-2] | digits[1:-1] | digits[2:]
+    return hashes | (near[:-3] | near[3:])

@@ -1,7 +1,7 @@
 """``judge``, the default finder of reposts: fingerprints, an inverted index, containment in the shorter text, a check of numbers; and the
 title keys by which short texts fold.
 
-A document's sampled runs are looked up (``shingle_index``); earlier documents that share most of them are compared closely (``compared``).
+A document's sampled runs are looked up (``shingle_index``); earlier documents that share most of them are compared closely (``compare``).
 :class:`Judge` keeps everything in memory; the SQL stores keep fingerprints beside the articles and apply the same rule.
 """
 
@@ -16,33 +16,23 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.dedup.document import NEW, Document, Relation, Verdict, Window
+from newsportal.dedup.document import MIN_SAME_SHARE, NEW, WINDOW, Document, Relation, Verdict, Window, alike, letter_pairs, title_letters
 from newsportal.dedup.fingerprints import ALL, KEPT, Codes, Fingerprint, fingerprint, limit_for
 from newsportal.dedup.shingle_index import ShingleIndex, indexed
 from newsportal.items import FoldKey, content_id
 from newsportal.text import letters
 
-ALIKE: Final = 0.6
-"""Minimum share of the shorter title's letter pairs for similar titles: a site's prefix and the name of the event are not enough."""
-
-SPOKEN: Final = 0.3  # minimum share of a title's letter pairs in a text about it
-SHORTEST: Final = 4  # minimum letters of a significant title
+MENTIONED: Final = 0.3  # minimum share of a title's letter pairs in a text about it
+MIN_LETTERS: Final = 4  # minimum letters of a significant title
 
 
 def is_subject(new: str, old: str, shared: str) -> bool:
     """Return whether the titles (letters only) are similar, or ``shared`` is about one of them. True for insignificant titles."""
-    if min(len(new), len(old)) < SHORTEST:
+    if min(len(new), len(old)) < MIN_LETTERS:
         return True
-    return alike(new, old) or any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (_pairs(new), _pairs(old)))
-
-
-def alike(first: str, second: str) -> bool:
-    pairs, others = _pairs(first), _pairs(second)
-    return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
-
-
-def _pairs(title: str) -> set[str]:
-    return {title[place : place + 2] for place in range(len(title) - 1)}
+    return alike(new, old) or any(
+        sum(pair in shared for pair in pairs) >= MENTIONED * len(pairs) for pairs in map(letter_pairs, (new, old))
+    )
 
 
 MIN_TITLE = 8  # minimum letters of a title specific to one event: shorter ones (「图片新闻」「今日天气」) are names of columns
@@ -60,19 +50,18 @@ def fold_keys(title: str | None, text: str | None) -> tuple[FoldKey, ...]:
     return (FoldKey(key=f"title:{content_id(name)}", reason="same-title", score=0.9, window=TITLE_WINDOW, same_site=False),)
 
 
-ENOUGH: Final = 0.6  # minimum containment of a repost
-SAME: Final = 0.6  # minimum share of the longer text, too, for the same text rather than a part
+MIN_CONTAINMENT: Final = 0.6  # minimum containment of a repost
 UNCHANGED: Final = 0.98
 
 NUMBERS_KEPT: Final = 0.7  # minimum share of runs with digits that are kept, relative to the runs without
 NUMBERS_KEPT_TITLED: Final = 0.5  # … with the same title: a date may have been changed
-FEWEST_ALL_CHANGED: Final = 3  # minimum number of runs with digits to be significant if none is kept
-FEWEST_NUMBERS: Final = 8  # minimum number of runs with digits to be significant: a number of three digits is in eight runs
+MIN_ALL_CHANGED: Final = 3  # minimum number of runs with digits to be significant if none is kept
+MIN_NUMBERS: Final = 8  # minimum number of runs with digits to be significant: a number of three digits is in eight runs
 CHANGED_TITLED: Final = 0.8
 """Containment below which numbers must confirm a repost with the same title: a report with different numbers is the next one."""
 
-FEWEST: Final = 16  # minimum number of shared runs without common ones: a sentence
-FEWEST_TITLED: Final = 12  # … with the same title: a flash
+MIN_SHARED: Final = 16  # minimum number of shared runs without common ones: a sentence
+MIN_SHARED_TITLED: Final = 12  # … with the same title: a flash
 REASONS: Final[dict[Relation, str]] = {"same": "edited-text", "part": "part-of-text", "contains": "contains-text"}
 
 
@@ -116,14 +105,14 @@ def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
 def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
     """Return whether the overlap makes the new text a repost of the text ``earlier``."""
     if (
-        (found.shared < (FEWEST_TITLED if same_title else FEWEST) and not (same_title and found.containment == 1))
-        or found.containment < ENOUGH
+        (found.shared < (MIN_SHARED_TITLED if same_title else MIN_SHARED) and not (same_title and found.containment == 1))
+        or found.containment < MIN_CONTAINMENT
         or _is_template(found, same_title)
         or (same_title and found.containment < CHANGED_TITLED and not _numbers_agree(found, 1.0))
     ):
         return NEW
     of_new, of_old = (found.shared / max(1, number) for number in (found.new, found.old))
-    if min(of_new, of_old) >= SAME:
+    if min(of_new, of_old) >= MIN_SAME_SHARE:
         reason = "same-text" if min(of_new, of_old) >= UNCHANGED else REASONS["same"]
         return Verdict(earlier, reason, round(found.containment, 3), "same")
     relation: Relation = "part" if of_new > of_old else "contains"
@@ -132,8 +121,8 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
 
 def _is_template(found: Overlap, same_title: bool) -> bool:
     """Return whether it is a template with different numbers."""
-    if not found.words or found.numbers < FEWEST_NUMBERS:
-        return found.numbers >= FEWEST_ALL_CHANGED and not found.shared_numbers
+    if not found.words or found.numbers < MIN_NUMBERS:
+        return found.numbers >= MIN_ALL_CHANGED and not found.shared_numbers
     return not _numbers_agree(found, NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT)
 
 
@@ -156,12 +145,10 @@ def _is_in(runs: Codes, others: Codes) -> NDArray[np.bool_]:
 
 
 T = TypeVar("T")  # type of a story's key: a number in memory, an id in a store
-WINDOW: Final = 180.0  # days after which a text is forgotten
 CAPACITY: Final = 2_000_000  # maximum number of documents, some 4 GB
-SURE: Final = 0.75  # containment from which titles are not compared …
-BRIEF: Final = 180  # … unless a text is so short (in runs) that it may consist of a site's boilerplate …
-CROWD: Final = 6  # … or the story has so many copies that it may be boilerplate
-TITLE_KEPT: Final = 40  # letters kept of a title
+SURE_CONTAINMENT: Final = 0.75  # containment from which titles are not compared …
+BRIEF_RUNS: Final = 180  # … unless a text is so short (in runs) that it may consist of a site's boilerplate …
+MANY_COPIES: Final = 6  # … or the story has so many copies that it may be boilerplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +164,7 @@ class Earlier(Generic[T]):
     copies: int
 
 
-def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], common: Codes) -> list[tuple[Verdict, Earlier[T]]]:
+def compare(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], common: Codes) -> list[tuple[Verdict, Earlier[T]]]:
     """Return the candidates that the new text repeats, highest containment first, then the earliest. ``title``: letters only; ``common``:
     runs in many stories, ascending."""
     ordered = new.in_order()
@@ -188,14 +175,10 @@ def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], com
         answer = verdict(shared, old.id, bool(title) and title == old.title)
         if answer.duplicate_of is None:
             continue
-        doubtful = answer.score < SURE or min(new.length, old.length) < BRIEF or old.copies >= CROWD
+        doubtful = answer.score < SURE_CONTAINMENT or min(new.length, old.length) < BRIEF_RUNS or old.copies >= MANY_COPIES
         if not doubtful or is_subject(title, old.title, new.covered(runs)):
             found.append((answer, old))
     return sorted(found, key=lambda pair: -pair[0].score)
-
-
-def title_letters(title: str | None) -> str:
-    return letters(title or "")[:TITLE_KEPT]
 
 
 class Judge:
@@ -218,14 +201,14 @@ class Judge:
         likely = self._index.likely(new)
         likeliest = (self._documents[number] for number in likely.numbers)
         candidates = (replace(old, copies=self._copies[old.story]) for old in likeliest)
-        found = compared(new, title, candidates, likely.common)
+        found = compare(new, title, candidates, likely.common)
         number, story = self._next, found[0][1].story if found else self._next
         self._next += 1
         if found:
             self._copies[story] += 1
         self._documents[number] = Earlier(document.id, story, new.in_order().tobytes(), new.length, title, 0)
         self._index.add(number, indexed(new.runs, new.length), new.length, story, title)
-        for old in self._window.enter(number, self._window.time_of(document.published)):
+        for old in self._window.add(number, self._window.time_of(document.published)):
             its_story = self._documents.pop(old).story
             if its_story != old:
                 self._copies[its_story] -= 1

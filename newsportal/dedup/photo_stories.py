@@ -15,7 +15,7 @@ fewer known                                    s ≥ 0.5 with two pictures match
 none known of one                              c ≥ 0.5, and the same numbers in both titles
 =============================================  ==========================================
 
-Two pictures match by URL, or by perceptual hashes that differ in at most :data:`NEAR` of 64 bits.
+Two pictures match by URL, or by perceptual hashes that differ in at most :data:`MAX_DISTANCE` of 64 bits.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from typing import Final
 from newsportal.dedup.cosine import THRESHOLD
 from newsportal.items import Image
 
-PAPER: Final = THRESHOLD  # paper C, 2.2.3: cosine from which two stories are the same
-WORDS_ALONE: Final = 0.5
+PAPER_COSINE: Final = THRESHOLD  # paper C, 2.2.3: cosine from which two stories are the same
+WORDS_COSINE: Final = 0.5
 """Cosine from which words alone decide: above the paper's, because reports of one event share a third of their words."""
 
-MOST_SHARED: Final = 0.5
-SOME_SHARED: Final = 0.2  # shares of pictures: the first decides alone, the second together with the paper's cosine
-ENOUGH: Final = 3  # known pictures of each story from which a lack of matches is significant
-TOGETHER: Final = 2  # minimum number of matches if pictures alone decide: one may be a portrait in every report
-NEAR: Final = 10
+DECISIVE_SHARE: Final = 0.5
+SUPPORTING_SHARE: Final = 0.2  # shares of pictures: the first decides alone, the second together with the paper's cosine
+MIN_KNOWN: Final = 3  # known pictures of each story from which a lack of matches is significant
+MIN_MATCHES: Final = 2  # minimum number of matches if pictures alone decide: one may be a portrait in every report
+MAX_DISTANCE: Final = 10
 """Maximum number of different bits of 64 in hashes of the same picture (recompressed, scaled, slightly cropped); others differ in 32."""
 
 MAX_COMPARED: Final = 60  # pictures of a story that are compared
@@ -47,7 +47,7 @@ NUMBER: Final = re.compile(r"\d+")
 class ComparedPicture:
     """A picture to compare: the key of its URL, and its perceptual hash if known."""
 
-    address: str
+    key: str
     print: int | None = None
 
 
@@ -74,15 +74,15 @@ def compare(first: PhotoStory, second: PhotoStory, theta: float | None = None) -
     words = cosine(first.words, second.words)
     if theta is not None:
         return StoryMatch("same-words", words) if words >= theta else None
-    matched = matches(first.pictures, second.pictures)
-    hashed = comparable(first.pictures, second.pictures)
-    fewer = hashed if hashed >= ENOUGH else min(len(first.pictures), len(second.pictures))
+    matched = count_matches(first.pictures, second.pictures)
+    hashed = count_comparable(first.pictures, second.pictures)
+    fewer = hashed if hashed >= MIN_KNOWN else min(len(first.pictures), len(second.pictures))
     share = min(matched / fewer, 1.0) if fewer else 0.0
-    if share >= MOST_SHARED and matched >= min(TOGETHER, fewer) and (matched >= TOGETHER or words >= PAPER):
+    if share >= DECISIVE_SHARE and matched >= min(MIN_MATCHES, fewer) and (matched >= MIN_MATCHES or words >= PAPER_COSINE):
         return StoryMatch("same-pictures", share)
-    if share >= SOME_SHARED and words >= PAPER:
+    if share >= SUPPORTING_SHARE and words >= PAPER_COSINE:
         return StoryMatch("same-pictures", max(share, words))
-    words_decide = hashed < ENOUGH and words >= WORDS_ALONE and numbers(first.title) == numbers(second.title)
+    words_decide = hashed < MIN_KNOWN and words >= WORDS_COSINE and numbers(first.title) == numbers(second.title)
     return StoryMatch("same-words", words) if words_decide else None
 
 
@@ -93,18 +93,18 @@ def cosine(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     return sum(weight * second[word] for word, weight in first.items() if word in second)
 
 
-def comparable(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
+def count_comparable(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
     """Return for how many pictures a match could be detected: those with hashes, of the story that has fewer."""
     return min(sum(picture.print is not None for picture in pictures) for pictures in (first, second))
 
 
-def matches(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
+def count_matches(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
     """Return how many pictures of the two match, each counted once; the nearest first."""
     unmatched = list(second[:MAX_COMPARED])
     found = 0
     for picture in first[:MAX_COMPARED]:
         best = min(unmatched, key=lambda candidate: bit_distance(picture, candidate), default=None)
-        if best is not None and bit_distance(picture, best) <= NEAR:
+        if best is not None and bit_distance(picture, best) <= MAX_DISTANCE:
             unmatched.remove(best)
             found += 1
     return found
@@ -112,7 +112,7 @@ def matches(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture])
 
 def bit_distance(first: ComparedPicture, second: ComparedPicture) -> int:
     """Return the number of different bits of two pictures: 0 for the same URL, 64 if a hash is unknown."""
-    if first.address == second.address:
+    if first.key == second.key:
         return 0
     return 64 if first.print is None or second.print is None else (first.print ^ second.print).bit_count()
 
@@ -124,10 +124,10 @@ def numbers(title: str) -> frozenset[int]:
 
 def pictures_of(images: Iterable[Image], key: Mapping[str, str] | None = None) -> tuple[ComparedPicture, ...]:
     """Convert pictures for comparison; ``key``: URL → its key, by default the URL without its query."""
-    return tuple(ComparedPicture((key or {}).get(image.url) or address(image.url), _bits(image.print)) for image in images)
+    return tuple(ComparedPicture((key or {}).get(image.url) or picture_key(image.url), _bits(image.print)) for image in images)
 
 
-def address(url: str) -> str:
+def picture_key(url: str) -> str:
     """Return a picture's URL without scheme and query, where image servers put sizes and signatures."""
     return url.partition("://")[2].partition("?")[0] or url
 

@@ -1,8 +1,8 @@
 """An inverted index from fingerprints to earlier documents, with the story and title of each document.
 
 :class:`Postings` is a log-structured merge index (O'Neil et al. 1996) of entries ``hash << 32 | document``: the newest unsorted, the others
-in a few sorted arrays, each at least ``RATIO`` times as long as the next newer one. Runs in many *stories* are ignored; copies of one story
-count once. Not thread-safe.
+in a few sorted arrays, each at least ``RATIO`` times as long as the next newer one. A filter of bits (Bloom 1970), four or more an entry,
+tells most hashes that are in none. Runs in many *stories* are ignored; copies of one story count once. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Postings:
         self._count = 0
         self._entries: Entries = np.empty(FRESH, dtype=np.uint64)  # the sorted arrays, consecutive, longest first
         self._ends: list[int] = []  # of each of them
+        self._filter = np.zeros(0, dtype=np.uint8)
 
     def add(self, number: int, runs: Codes) -> None:
         end = self._count + len(runs)
@@ -59,11 +60,11 @@ class Postings:
         hashes, numbers = self._fresh[:, : self._count]
         places = np.minimum(runs.searchsorted(hashes), max(0, len(runs) - 1))
         fresh = (runs[places] == hashes).nonzero()[0] if len(runs) else places[:0]
-        highest = max((self._entries[end - 1] for end in self._ends), default=LOW) >> HALF
-        keys = runs[: runs.searchsorted(np.uint32(highest), side="right")]  # of long texts only small hashes are indexed
-        if not len(keys) or not self._ends:
+        if not self._ends:
             return places[fresh], numbers[fresh]
-        bounds = np.repeat(keys.astype(np.uint64) << HALF, 2)
+        at, bits = self._bits(runs)
+        known = (self._filter[at] & bits).nonzero()[0]
+        bounds = np.repeat(runs[known].astype(np.uint64) << HALF, 2)
         bounds[1::2] |= LOW
         found = np.concatenate([array.searchsorted(bounds) + start for start, array in self._arrays()])
         begin, end = found[0::2], found[1::2]
@@ -73,7 +74,7 @@ class Postings:
         ends = counts.cumsum()
         entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + counts, counts)
         older = self._entries[entries].astype(np.uint32)
-        return np.concatenate((places[fresh], np.repeat(hits % len(keys), counts))), np.concatenate((numbers[fresh], older))
+        return np.concatenate((places[fresh], np.repeat(known.take(hits, mode="wrap"), counts))), np.concatenate((numbers[fresh], older))
 
     def forget(self, first: int) -> None:
         """Remove the documents with numbers below ``first``."""
@@ -85,10 +86,9 @@ class Postings:
 
     @property
     def bytes(self) -> int:
-        return self._entries.itemsize * (self._ends[-1] if self._ends else 0)
+        return self._entries.itemsize * (self._ends[-1] if self._ends else 0) + self._filter.nbytes
 
     def _arrays(self) -> Iterator[tuple[int, Entries]]:
-        """Return the sorted arrays, each with its start."""
         return ((start, self._entries[start:end]) for start, end in pairwise((0, *self._ends)))
 
     def _keep(self, predicate: Callable[[Entries], NDArray[np.bool_]]) -> None:
@@ -96,6 +96,9 @@ class Postings:
         arrays = [array for array in (array[predicate(array & LOW)] for _, array in self._arrays()) if len(array)]
         self._entries = np.concatenate((*arrays, self._entries[:0]))
         self._ends = list(accumulate(map(len, arrays)))
+        self._filter = self._filter[:0]
+        if arrays:
+            self._mark(self._entries)
 
     def _settle(self, more: Entries | None = None) -> None:
         """Sort the newest entries and ``more`` into an array, and merge it with those that are not much longer."""
@@ -119,6 +122,18 @@ class Postings:
         if before < start:
             self._entries[before:end].sort(kind="stable")
         self._ends.append(end)
+        self._mark(newest)
+
+    def _mark(self, newest: Entries) -> None:
+        """Set the bits of the newest entries; of all if the filter became too small."""
+        if 2 * len(self._filter) < (end := self._ends[-1]):
+            self._filter, newest = np.zeros(1 << (end.bit_length() - 1), dtype=np.uint8), self._entries[:end]
+        np.bitwise_or.at(self._filter, *self._bits((newest >> HALF).astype(np.uint32)))
+
+    def _bits(self, hashes: Codes) -> tuple[Codes, NDArray[np.uint8]]:
+        """Return the byte of the filter and the bit in it of each hash; the lowest bit of a hash is no random one."""
+        at: Codes = (hashes >> np.uint32(4)) % np.uint32(len(self._filter))
+        return at, np.uint8(1) << (hashes >> np.uint32(1)).astype(np.uint8) % np.uint8(8)
 
 
 SPARSE: Final = 12  # every twelfth run of a text is indexed: a copied paragraph of 100 letters has eight of them
@@ -156,15 +171,15 @@ class ShingleIndex:
         self._note(number, length, story, title)
         self._index.add(number, runs)
 
-    def add_all(self, documents: Sequence[tuple[int, Codes, int, int, str]]) -> None:
-        """Add many documents in order, with the arguments of :meth:`add`: faster for some hundred or more."""
-        if len(documents) < MANY:
-            for document in documents:
-                self.add(*document)
-            return
-        for number, _, length, story, title in documents:
+    def add_all(self, documents: Sequence[tuple[int, bytes, int, int, str]]) -> None:
+        """Add many stored documents in order, with the arguments of :meth:`add`, but all runs as bytes: faster for some hundred or more."""
+        runs = [indexed(np.sort(np.frombuffer(stored, dtype=np.uint32)), length) for _, stored, length, *_ in documents]
+        for (number, _, length, story, title), codes in zip(documents, runs, strict=True):
             self._note(number, length, story, title)
-        self._index.add_all([number for number, *_ in documents], [runs for _, runs, *_ in documents])
+            if len(documents) < MANY:
+                self._index.add(number, codes)
+        if len(documents) >= MANY:
+            self._index.add_all([number for number, *_ in documents], runs)
 
     def _note(self, number: int, length: int, story: int, title: str) -> None:
         if number - self._base >= self._facts.shape[1]:

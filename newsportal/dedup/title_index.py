@@ -16,7 +16,7 @@ from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import WORD, segment
 
 CAPACITY = 200_000  # maximum number of titles; the paper gives none (「已抓取到的新闻标题」). About 200 MB.
-LONGEST = 300  # characters read of a title: no headline is longer, but a page without one may return its whole text
+MAX_CHARS = 300  # characters read of a title: no headline is longer, but a page without one may return its whole text
 
 
 class TitleIndex:
@@ -38,7 +38,7 @@ class TitleIndex:
         if not words:
             return verdict
         time = self._window.time_of(document.published)
-        for old in self._window.enter(self._next, time):
+        for old in self._window.add(self._next, time):
             for word in set(self._titles.pop(old)[0]):
                 del self._index[word][old]
                 if not self._index[word]:
@@ -57,7 +57,7 @@ class TitleIndex:
         time = self._window.time_of(document.published)
         best, score = None, 0.0
         for earlier, document_id in self._titles_with(words, time):
-            if document_id != document.id and len(words) / len(earlier) > score and in_order(words, earlier):
+            if document_id != document.id and len(words) / len(earlier) > score and is_subsequence(words, earlier):
                 best, score = document_id, len(words) / len(earlier)
                 if score == 1.0:
                     break
@@ -69,15 +69,15 @@ class TitleIndex:
         for number in postings[0]:
             if all(number in others for others in postings[1:]):
                 earlier, document_id, its_time = self._titles[number]
-                if self._window.near(time, its_time):
+                if self._window.is_near(time, its_time):
                     yield earlier, document_id
 
 
 def title_words(title: str) -> tuple[str, ...]:
     """Return the words of ``title`` in order, without punctuation."""
-    return tuple(intern(word) for word in segment(title[:LONGEST]) if WORD.search(word))
+    return tuple(intern(word) for word in segment(title[:MAX_CHARS]) if WORD.search(word))
 
 
-def in_order(words: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
+def is_subsequence(words: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
     remaining = iter(earlier)
     return all(word in remaining for word in words)

@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 SPAN = timedelta(hours=24)  # paper A, 3.3: 「判断的样本集合是在前24个小时内的抓取新闻」
 CAPACITY = 200_000  # maximum number of URLs; the paper's three topics have 14,400 entries a day (table 2). About 100 MB.
-LONGEST = 2_048  # characters; a longer URL is stored as its hash, so that one URL cannot fill the memory
+MAX_CHARS = 2_048  # characters; a longer URL is stored as its hash, so that one URL cannot fill the memory
 
 
 @dataclass(slots=True)
@@ -43,7 +43,6 @@ class Trie(Generic[V]):
         return path[-1].value if path else None
 
     def put(self, key: str, value: V) -> None:
-        """Set the ``value`` of ``key``."""
         node, at = self._root, 0
         while at < len(key):
             child = node.branches.get(key[at])
@@ -118,13 +117,13 @@ class UrlTrie:
         url = self._name(document.url)
         if not url:
             return NEW
-        key = url if len(url) <= LONGEST else content_id(url)
+        key = url if len(url) <= MAX_CHARS else content_id(url)
         time = self._window.time_of(document.published)
         earlier = self._trie.get(key)
-        if earlier is not None and self._window.near(time, earlier[1]):
+        if earlier is not None and self._window.is_near(time, earlier[1]):
             return Verdict(earlier[0], "same-url", 1.0) if earlier[0] != document.id else NEW
         value = (document.id, time)
-        for old, its_value in self._window.enter((key, value), time):
+        for old, its_value in self._window.add((key, value), time):
             if self._trie.get(old) is its_value:  # otherwise the URL occurred again since
                 self._trie.remove(old)
         self._trie.put(key, value)

@@ -33,35 +33,35 @@ from typing import Final
 import numpy as np
 
 from newsportal.text import fold_characters
-from newsportal.text.characters import made_once
-from newsportal.text.words import kinds
+from newsportal.text.characters import cache_once
+from newsportal.text.words import parts_of_speech
 
 THRESHOLD: Final = 0.15  # minimum cosine of a story and its event: also the best value with any one event of the development data left out
-TERMS: Final = 40  # keywords of a story that are used; 30 and 60 are not better
-EVENT_TERMS: Final = 80  # terms kept in an event, truncated at twice as many: memory is bounded by events, not stories
-CANDIDATES: Final = 5  # most similar events tried for a story
+MAX_TERMS: Final = 40  # keywords of a story that are used; 30 and 60 are not better
+MAX_EVENT_TERMS: Final = 80  # terms kept in an event, truncated at twice as many: memory is bounded by events, not stories
+MAX_CANDIDATES: Final = 5  # most similar events tried for a story
 
-MOST_SHARED_BY_CHANCE: Final = 1
+MAX_SHARED_BY_CHANCE: Final = 1
 """Terms shared by texts of different events: short texts of one section or place have nothing else in common."""
 
 SAME_EVENT: Final = 0.4  # minimum cosine of the sums of two events to merge them
 FEW_STORIES: Final = 8  # number of stories below which the places of an event matter: larger events are reported from everywhere
-VERY_LIKE: Final = 0.3  # cosine from which different places are ignored; 0.35 splits real events (one point and a half of F1)
+VERY_SIMILAR: Final = 0.3  # cosine from which different places are ignored; 0.35 splits real events (one point and a half of F1)
 
 SAME_WORDS: Final = 0.4
 """The same if both titles name their places: short reports of two fires share most of their words. 0.45 splits real events (0.6 points of
 F1)."""
 
-RECENT: Final = 20  # latest titles of an event compared for periodic news
+RECENT_TITLES: Final = 20  # latest titles of an event compared for periodic news
 SAME_FORM: Final = 0.7  # minimum Dice coefficient of the character bigrams of two titles without numbers to have the same form
-ANOTHER_DAY: Final = timedelta(hours=14)  # minimum interval between two issues of a daily report: sites differ by some hours
+MIN_ISSUE_INTERVAL: Final = timedelta(hours=14)  # minimum interval between two issues of a daily report: sites differ by some hours
 
-COMPACTED_FROM: Final = 64
+COMPACT_FROM: Final = 64
 """Length of the postings of a term from which entries of the same event are merged, and again whenever it has doubled."""
 
-EXPLAINED: Final = 6  # terms listed in a membership
+MAX_EXPLAINED: Final = 6  # terms listed in a membership
 NUMBER: Final = re.compile(r"[\d〇一二三四五六七八九十百千万亿点%.％]+")
-NO_WORD: Final = re.compile(r"\W+")
+NON_WORD: Final = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class Membership:
     terms: tuple[str, ...]
 
 
-@made_once
+@cache_once
 def _place_names() -> frozenset[str]:
-    return frozenset(word for word, kind in kinds() if kind.startswith("ns"))
+    return frozenset(word for word, kind in parts_of_speech() if kind.startswith("ns"))
 
 
 def places_among(words: Iterable[str]) -> frozenset[str]:
@@ -104,7 +104,7 @@ class _TitleForm:
         """Return whether both titles are issues of one periodic report: same form with other numbers, or equal, on other days."""
         if not (self.pairs and other.pairs) or bool(self.numbers) != bool(other.numbers):
             return False
-        if self.published is None or other.published is None or abs(self.published - other.published) < ANOTHER_DAY:
+        if self.published is None or other.published is None or abs(self.published - other.published) < MIN_ISSUE_INTERVAL:
             return False
         if self.numbers == other.numbers:
             return self.pairs == other.pairs
@@ -168,12 +168,12 @@ class EventClusters:
                 continue
             event_terms = event.terms
             shared = sorted(((weight * event_terms[term], term) for term, weight in terms.items() if term in event_terms), reverse=True)
-            if len(shared) <= MOST_SHARED_BY_CHANCE < len(terms):
+            if len(shared) <= MAX_SHARED_BY_CHANCE < len(terms):
                 continue
             self._join(event, story, terms)
-            return Membership(event.id, min(1.0, score), tuple(term for _, term in shared[:EXPLAINED]))
+            return Membership(event.id, min(1.0, score), tuple(term for _, term in shared[:MAX_EXPLAINED]))
         self._join(self._events.get(story.id) or self._new(story.id), story, terms)
-        return Membership(story.id, 1.0, tuple(list(terms)[:EXPLAINED]))
+        return Membership(story.id, 1.0, tuple(list(terms)[:MAX_EXPLAINED]))
 
     def most_similar(self, id: str) -> tuple[str, float] | None:
         """Return the event to be merged with this one and the cosine of their sums, ``None`` if there is none."""
@@ -204,7 +204,6 @@ class EventClusters:
             self._add_posting(term, event, weight)
 
     def remove(self, id: str) -> None:
-        """Remove an event, if it exists."""
         if (event := self._events.pop(id, None)) is not None:
             self._lengths[event.number] = inf
             event.names, event.weights = [], array("f")
@@ -223,7 +222,7 @@ class EventClusters:
         numbers = np.concatenate([pairs[::2] for _, pairs in found]).astype(np.intp)
         sums = np.bincount(numbers, np.concatenate([weight * pairs[1::2].astype(float) for weight, pairs in found]))
         scores = sums / np.frombuffer(self._lengths)[: len(sums)]
-        best = np.argpartition(-scores, CANDIDATES)[:CANDIDATES] if len(scores) > CANDIDATES else np.arange(len(scores))
+        best = np.argpartition(-scores, MAX_CANDIDATES)[:MAX_CANDIDATES] if len(scores) > MAX_CANDIDATES else np.arange(len(scores))
         return [
             (float(scores[at]), self._by_number[at]) for at in sorted(best.tolist(), key=lambda at: (-scores[at], at)) if scores[at] > 0
         ]
@@ -233,21 +232,21 @@ class EventClusters:
         """Return whether the story is about other places than an event of few stories."""
         if score >= SAME_WORDS or event.stories >= FEW_STORIES or not story.places or not event.places:
             return False
-        if score >= VERY_LIKE and not (_names_any(story.title, story.places) and _names_any(event.titles[0][0], event.places)):
+        if score >= VERY_SIMILAR and not (_names_any(story.title, story.places) and _names_any(event.titles[0][0], event.places)):
             return False
         return not any(4 * event.places.get(place, 0) >= event.stories for place in story.places)
 
     def _join(self, event: _Event, story: Story, terms: Mapping[str, float]) -> None:
         event.stories += 1
-        event.titles = [*event.titles, (story.title, story.published)][-RECENT:]
+        event.titles = [*event.titles, (story.title, story.published)][-RECENT_TITLES:]
         for place in story.places:
             event.places[place] = event.places.get(place, 0) + 1
         summed = event.terms
         for term, weight in terms.items():
             summed[term] = summed.get(term, 0.0) + weight
             self._add_posting(term, event, weight)
-        if len(summed) > 2 * EVENT_TERMS:
-            for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
+        if len(summed) > 2 * MAX_EVENT_TERMS:
+            for term in sorted(summed, key=summed.__getitem__)[:-MAX_EVENT_TERMS]:
                 del summed[term]
                 pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)
                 remaining = array("f", pairs[pairs[:, 0] != event.number].tobytes())
@@ -264,13 +263,13 @@ class EventClusters:
     def _add_posting(self, term: str, event: _Event, weight: float) -> None:
         pairs = self._postings.setdefault(sys.intern(term), array("f"))
         pairs.extend((event.number, weight))
-        if len(pairs) >= self._compacted_at.get(term, COMPACTED_FROM):
+        if len(pairs) >= self._compacted_at.get(term, COMPACT_FROM):
             numbers, weights = np.frombuffer(pairs, np.float32).reshape(-1, 2).T
             events, places = np.unique(numbers, return_inverse=True)
             alive = np.isfinite(np.frombuffer(self._lengths)[events.astype(np.intp)])
             sums = np.bincount(places, weights)
             remaining = array("f", np.column_stack([events, sums])[alive].astype(np.float32).tobytes())
-            self._postings[term], self._compacted_at[term] = remaining, max(COMPACTED_FROM, 2 * len(remaining))
+            self._postings[term], self._compacted_at[term] = remaining, max(COMPACT_FROM, 2 * len(remaining))
 
 
 def combined_state(id: str, stories: Iterable[Story]) -> EventState:
@@ -284,14 +283,14 @@ def combined_state(id: str, stories: Iterable[Story]) -> EventState:
 
 def unit_vector(weights: Mapping[str, float]) -> dict[str, float]:
     """Return the square roots of the largest weights, normalised to length 1, largest first."""
-    largest = sorted(weights.items(), key=itemgetter(1), reverse=True)[:TERMS]
+    largest = sorted(weights.items(), key=itemgetter(1), reverse=True)[:MAX_TERMS]
     length = sqrt(sum(weight for _, weight in largest))
     return {term: sqrt(weight) / length for term, weight in largest} if length else {}
 
 
 @lru_cache(maxsize=4096)
 def _title_form(title: str, published: datetime | None) -> _TitleForm:
-    letters = NO_WORD.sub("", NUMBER.sub("", title))
+    letters = NON_WORD.sub("", NUMBER.sub("", title))
     pairs = frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
     return _TitleForm(pairs, tuple(NUMBER.findall(title)), published)
 

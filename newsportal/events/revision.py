@@ -2,7 +2,7 @@
 
 A story is assigned with what was known of its event at that time. Later:
 
-* an event is split into connected components, with edges between stories whose vectors have a cosine of at least :data:`LINKED` and
+* an event is split into connected components, with edges between stories whose vectors have a cosine of at least :data:`MIN_COSINE` and
   share at least two terms;
 * two events are merged if the cosine of their sums reaches :data:`SAME_EVENT`, and neither places nor the form of their titles separate
   them (:meth:`newsportal.events.EventClusters.most_similar`).
@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from newsportal.events import MOST_SHARED_BY_CHANCE, Story, unit_vector
+from newsportal.events import MAX_SHARED_BY_CHANCE, Story, unit_vector
 
-LINKED: Final = 0.1  # minimum cosine of two linked stories of an event: a follow-up is less similar to each story than to their sum
+MIN_COSINE: Final = 0.1  # minimum cosine of two linked stories of an event: a follow-up is less similar to each story than to their sum
 
 
 def components(stories: Sequence[Story], fixed: Collection[str] = ()) -> list[list[str]]:
@@ -29,7 +29,7 @@ def components(stories: Sequence[Story], fixed: Collection[str] = ()) -> list[li
             for other, other_weight in postings[term]:
                 shared[other, number].append(weight * other_weight)
             postings[term].append((number, weight))
-    linked = [pair for pair, products in shared.items() if len(products) > MOST_SHARED_BY_CHANCE and sum(products) >= LINKED]
+    linked = [pair for pair, products in shared.items() if len(products) > MAX_SHARED_BY_CHANCE and sum(products) >= MIN_COSINE]
     fixed_numbers = [number for number, story in enumerate(stories) if story.id in fixed]
     found = _connected(len(stories), [*linked, *((fixed_numbers[0], number) for number in fixed_numbers[1:])])
     found.sort(key=lambda part: (not set(part) & set(fixed_numbers), -len(part), part[0]))
@@ -37,7 +37,6 @@ def components(stories: Sequence[Story], fixed: Collection[str] = ()) -> list[li
 
 
 def _connected(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the connected components of the nodes ``0 … count − 1``."""
     parents = list(range(count))
 
     def root(node: int) -> int:

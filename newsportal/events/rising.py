@@ -3,7 +3,7 @@
 Of the ``n`` stories of a window, ``k`` have a term; of the ``N`` stories of the weeks before, ``K``. ``λ`` is the expected count; the
 surprise is the Chernoff bound on the probability that a Poisson variable reaches ``k``, as a negative power of ten::
 
-    λ = max(FLOOR, n · K / N)
+    λ = max(MIN_EXPECTED, n · K / N)
     surprise = (k · ln(k / λ) − k + λ) / (φ · ln 10)            for k > λ, else 0
 
 ``φ`` ≥ 1 is Pearson's dispersion of the term's daily counts in these weeks: bursty terms need larger bursts. Comparing a count with its
@@ -22,23 +22,23 @@ from typing import Final, Literal
 from newsportal.text import fold_characters
 
 DAY: Final = timedelta(days=1)
-MOMENT: Final = timedelta(microseconds=1)
+MICROSECOND: Final = timedelta(microseconds=1)
 
-PAST: Final = 28  # days before the window that form the past: four of each day of the week
-LEAST_DAYS: Final = 3  # minimum days of the past with stories, which must be as many as in the window: less does not show what is usual
-FLOOR: Final = 0.5  # minimum expected count: a term without a past needs four stories to reach :data:`LEAST_SURPRISE`
+PAST_DAYS: Final = 28  # days before the window that form the past: four of each day of the week
+MIN_PAST_DAYS: Final = 3  # minimum days of the past with stories, which must be as many as in the window: less does not show what is usual
+MIN_EXPECTED: Final = 0.5  # minimum expected count: a term without a past needs four stories to reach :data:`MIN_SURPRISE`
 
-LEAST_SURPRISE: Final = 2.0
+MIN_SURPRISE: Final = 2.0
 """One in a hundred. Chosen, not measured: a board shows the first twenty, which are far above it on a busy day."""
 
-LEAST_STORIES: Final = 3
-LEAST_SITES: Final = 2  # a term repeated by a single site is not news
-REMEMBERED: Final = 50  # newest stories stored per term: enough to find terms in the same stories
+MIN_STORIES: Final = 3
+MIN_SITES: Final = 2  # a term repeated by a single site is not news
+MAX_LATEST: Final = 50  # newest stories stored per term: enough to find terms in the same stories
 
 SAME_STORIES: Final = 0.5
 """Words that share this part of the stories of the rarer one are shown on one line."""
 
-MOST_WITH: Final = 4  # further words on a line
+MAX_WITH_WORDS: Final = 4  # further words on a line
 Kind = Literal["word", "event"]
 Term = tuple[Kind, str]
 
@@ -93,20 +93,20 @@ class _Counts:
 
     days: Counter[int] = field(default_factory=Counter)
     sites: set[str] = field(default_factory=set)
-    latest: deque[tuple[str, str | None]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    latest: deque[tuple[str, str | None]] = field(default_factory=lambda: deque(maxlen=MAX_LATEST))
     written: str = ""
 
 
 Mentions = Callable[[datetime, datetime], Iterable[Mention]]  # yields the stories from one moment until before another, earliest first
 
 
-def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
-    """Return the terms rising in the ``days`` before ``until`` relative to the :data:`PAST` days before, at most ``count`` of each kind.
+def find_rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
+    """Return the terms rising in the ``days`` before ``until`` relative to :data:`PAST_DAYS` days before, at most ``count`` of each kind.
     The window is read first, then the past for its terms only: memory grows with the terms of the window, not with stories."""
     since = until - days * DAY
     totals, found = Counter[int](), dict[Term, _Counts]()
     for mention in mentions(since, until):
-        age = (until - mention.moment - MOMENT) // DAY
+        age = (until - mention.moment - MICROSECOND) // DAY
         totals[age] += 1
         for term, written in mention.terms().items():
             counts = found.setdefault(term, _Counts())
@@ -115,18 +115,18 @@ def rising(mentions: Mentions, until: datetime, days: int, count: int) -> Rises:
             counts.latest.append((mention.story, mention.event))
             counts.written = written
     stories = totals.total()
-    found = {term: counts for term, counts in found.items() if counts.days.total() >= LEAST_STORIES and len(counts.sites) >= LEAST_SITES}
-    for mention in mentions(since - PAST * DAY, since):
-        age = (until - mention.moment - MOMENT) // DAY
+    found = {term: counts for term, counts in found.items() if counts.days.total() >= MIN_STORIES and len(counts.sites) >= MIN_SITES}
+    for mention in mentions(since - PAST_DAYS * DAY, since):
+        age = (until - mention.moment - MICROSECOND) // DAY
         totals[age] += 1
         for term in mention.terms().keys() & found.keys():
             found[term].days[age] += 1
     past = {age: number for age, number in totals.items() if age >= days}
     before = sum(past.values())
-    if len(past) < LEAST_DAYS or before < stories:
+    if len(past) < MIN_PAST_DAYS or before < stories:
         return Rises(stories, before)
     rises = (_rise(kind, counts, stories, past, days) for (kind, _), counts in found.items())
-    ranked = sorted((rise for rise in rises if rise.surprise >= LEAST_SURPRISE), key=lambda rise: (-rise.surprise, rise.name))
+    ranked = sorted((rise for rise in rises if rise.surprise >= MIN_SURPRISE), key=lambda rise: (-rise.surprise, rise.name))
     events = [rise for rise in ranked if rise.kind == "event"]
     return Rises(stories, before, tuple(_grouped_lines((rise for rise in ranked if rise.kind == "word"), count)), tuple(events[:count]))
 
@@ -149,13 +149,13 @@ def dispersion(counts: Mapping[int, int], totals: Mapping[int, int]) -> float:
 def _rise(kind: Kind, counts: _Counts, stories: int, past: Mapping[int, int], days: int) -> Rise:
     now = sum(number for age, number in counts.days.items() if age < days)
     before = counts.days.total() - now
-    expected = max(FLOOR, stories * before / sum(past.values()))
+    expected = max(MIN_EXPECTED, stories * before / sum(past.values()))
     events = Counter(event for _, event in counts.latest if event)
     event, shared = events.most_common(1)[0] if events else (None, 0)
     return Rise(
         kind, counts.written, surprise(now, expected, dispersion(counts.days, past)), expected, now, len(counts.sites),
         tuple(story for story, _ in reversed(counts.latest)),
-        tuple(counts.days[age] for age in reversed(range(days + PAST))),
+        tuple(counts.days[age] for age in reversed(range(days + PAST_DAYS))),
         event if 2 * shared >= len(counts.latest) else None,
     )  # fmt: skip
 
@@ -167,7 +167,7 @@ def _grouped_lines(ranked: Iterable[Rise], count: int) -> list[Rise]:
         ids = set(rise.stories)
         for place, line in enumerate(lines):
             if len(ids & set(line.stories)) >= SAME_STORIES * min(len(ids), len(line.stories)):
-                lines[place] = replace(line, with_words=(*line.with_words, rise.name)[:MOST_WITH])
+                lines[place] = replace(line, with_words=(*line.with_words, rise.name)[:MAX_WITH_WORDS])
                 break
         else:
             if len(lines) < count:

@@ -23,25 +23,25 @@ from math import log, sqrt
 from typing import Final
 
 from newsportal.text import CJK, STOP_WORDS, clean, fold_characters, letters
-from newsportal.text.characters import made_once
+from newsportal.text.characters import cache_once
 from newsportal.text.word_table import WordTable, cached_table
-from newsportal.text.words import cutter, dictionary_version, rarity
+from newsportal.text.words import cutter, dictionary_version, word_idf
 
 READ_CHARS: Final = 4000  # characters of a text that are read: the news is at the beginning
 MIN_CHARS: Final = 6  # of a sentence; shorter ones (「有。」, 「图为现场」) carry no information
 MAX_CHARS: Final = 160  # of a sentence selected from several texts: four lines on a phone
 
-WITHOUT_END: Final = 40
+MIN_OPEN_CHARS: Final = 40
 """Minimum characters of a line with a comma to be a sentence without a full stop; shorter ones are headings and captions."""
 
-SIMILAR: Final = 0.6  # share of the words of the shorter sentence found in the other from which the two are redundant
+REDUNDANT_SHARE: Final = 0.6  # share of the words of the shorter sentence found in the other from which the two are redundant
 
-PLACE: Final[float] = 0.3
+LATENESS_PENALTY: Final[float] = 0.3
 """Penalty on later sentences: 0 covers one point more of the round-ups, but begins in the middle of the news."""
 
-USUAL_IDF: Final = 9.0  # of words that are not in the dictionary: mostly new names
-ENDS: Final = "。！？!?…"
-CLOSING: Final = "”’」』）)】》\"'"
+UNKNOWN_IDF: Final = 9.0  # of words that are not in the dictionary: mostly new names
+SENTENCE_ENDS: Final = "。！？!?…"
+CLOSING_MARKS: Final = "”’」』）)】》\"'"
 BOUNDARY: Final = re.compile(
     r"(?<=[。！？!?…])(?![。！？!?…”’」』）)】》\"'])|(?<=[。！？!?…][”’」』）)】》\"'])(?=[^，。、,；;：:的是”’」』）)】》\"'])"
     r"|(?<=[a-z)\d][.])\s+(?=[A-Z“\"])"
@@ -57,7 +57,7 @@ DATELINE: Final = re.compile(
 )
 """「新华社合肥3月7日电（记者林岚）」, 「中新网3月7日电 」, 「本报讯（记者 …）」, 「央视网消息：」, ``BEIJING (Reuters) - ``."""
 
-AROUND: Final = re.compile(
+BOILERPLATE: Final = re.compile(
     r"关注(?:我们|本|微信|公众|官方)|欢迎(?:关注|订阅|投稿|下载|扫)|敬请(?:关注|期待)"
     r"|更多[^，。]{0,12}(?:新闻|资讯|内容|精彩|报道|信息)[^。]{0,6}(?:关注|点击|访问|下载|请)|请(?:关注|点击|扫描|访问|下载)"
     r"|风险提示|风险自担|投资(?:有风险|需谨慎)|仅供参考|不构成|免责声明|版权(?:所有|声明)|侵权|(?:未经|不作)[^，。]{0,6}(?:证实|保证)|未经[^，。]{0,8}(?:授权|许可)|转载请?"
@@ -106,12 +106,12 @@ def sentences(text: str) -> Iterator[str]:
 
 def is_sentence(part: str) -> bool:
     """Return whether ``part`` has the form of a complete sentence of the article."""
-    if len(part) < MIN_CHARS or AROUND.search(part.lower()) or any(part.count(left) != part.count(right) for left, right in PAIRS):
+    if len(part) < MIN_CHARS or BOILERPLATE.search(part.lower()) or any(part.count(left) != part.count(right) for left, right in PAIRS):
         return False
-    last = part.rstrip(CLOSING)[-1:]
-    if (last and last in ENDS) or (last == "." and " " in part):
+    last = part.rstrip(CLOSING_MARKS)[-1:]
+    if (last and last in SENTENCE_ENDS) or (last == "." and " " in part):
         return True
-    return len(part) >= WITHOUT_END and ("，" in part or "," in part) and last not in "：:，,、；;—-" and part.count(" ") * 6 < len(part)
+    return len(part) >= MIN_OPEN_CHARS and ("，" in part or "," in part) and last not in "：:，,、；;—-" and part.count(" ") * 6 < len(part)
 
 
 def _rejoined(parts: Iterable[str]) -> Iterable[str]:
@@ -127,11 +127,11 @@ def _rejoined(parts: Iterable[str]) -> Iterable[str]:
 
 
 @lru_cache(2000)  # lists show the same stories repeatedly
-def beginning(title: str, text: str, limit: int) -> str:
+def lead(title: str, text: str, limit: int) -> str:
     """Return the beginning of ``text`` in complete sentences, without a repeated title. A first sentence that is too long is cut at a
     clause; a text without sentences gives its words, an empty text or one of tables only ``""``."""
     name, found = letters(title), ""
-    text = text.lstrip().removeprefix(title).lstrip(LEADING) if title else text
+    text = text.lstrip().removeprefix(title).lstrip(TITLE_SEPARATORS) if title else text
     for sentence in sentences(text):
         if name and letters(sentence) in name:
             continue
@@ -141,11 +141,11 @@ def beginning(title: str, text: str, limit: int) -> str:
         found = longer
     if not found:
         lines = [line for line in map(str.strip, text[:READ_CHARS].splitlines()) if line and "\t" not in line]
-        found = clean(" ".join([line for line in lines if not AROUND.search(line.lower())] or lines))
+        found = clean(" ".join([line for line in lines if not BOILERPLATE.search(line.lower())] or lines))
     return shorten(found, limit)
 
 
-LEADING: Final = " \u3000:：|-—·。，,；;、"  # separators between a repeated title and the text
+TITLE_SEPARATORS: Final = " \u3000:：|-—·。，,；;、"  # separators between a repeated title and the text
 HALF_WORD: Final = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is not a word
 CLAUSE: Final = re.compile(r"[，；：,;:](?=[^，；：,;:]*$)")
 
@@ -177,7 +177,7 @@ def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) 
     while forms and len(selected) < count:
         best = max(forms, key=lambda sentence: forms[sentence] * sum(weights[word] for word in words[sentence] - covered))
         del forms[best]
-        if not words[best] - covered or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in word_sets):
+        if not words[best] - covered or any(len(words[best] & other) >= REDUNDANT_SHARE * len(words[best]) for other in word_sets):
             continue
         selected.append(best)
         word_sets.append(words[best])
@@ -189,32 +189,32 @@ def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) 
 def _form_factor(sentence: Sentence) -> float:
     """Return the factor for position, length and form of a sentence."""
     text = sentence.text
-    last = text.rstrip(CLOSING)[-1:]
-    form: float = 1.0 / sqrt(len(text)) / (1 + sentence.place / 2) ** PLACE
+    last = text.rstrip(CLOSING_MARKS)[-1:]
+    form: float = 1.0 / sqrt(len(text)) / (1 + sentence.place / 2) ** LATENESS_PENALTY
     form *= (0.4 if DANGLING.match(text) else 1.0) * (0.5 if text[0] in '“「"' or last in "？?！!" else 1.0)
-    return form * (0.3 if len(text) > MAX_CHARS or len(text) < 2 * MIN_CHARS or last not in f"{ENDS}." else 1.0)
+    return form * (0.3 if len(text) > MAX_CHARS or len(text) < 2 * MIN_CHARS or last not in f"{SENTENCE_ENDS}." else 1.0)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in cutter().cut(fold_characters(text)) if (len(word) > 1 or word.isdecimal()) and word not in STOP_WORDS)
 
 
-@made_once
+@cache_once
 def _rarity() -> WordTable:
-    return cached_table("rarity", dictionary_version(), rarity)
+    return cached_table("rarity", dictionary_version(), word_idf)
 
 
 def _idf(word: str) -> float:
     found = _rarity().get(word)
-    return found if found is not None else USUAL_IDF if CJK.search(word) or word.isalpha() else USUAL_IDF / 3
+    return found if found is not None else UNKNOWN_IDF if CJK.search(word) or word.isalpha() else UNKNOWN_IDF / 3
 
 
 # Sentences shared by several stories of one site (phrases in captions, author notes, appeals) are unrelated to the event, and make short
 # texts look alike. Counts are by site: a sentence that other sites copy is not boilerplate.
 
-STORIES: Final = 3  # minimum stories of a site that share a boilerplate sentence. Two may be an article and its follow-up.
-SHORTEST: Final = 6  # characters of a sentence; shorter ones are not counted
-REMEMBERED: Final = 100_000  # most recently seen sentences: about 20 MB
+MIN_STORIES: Final = 3  # minimum stories of a site that share a boilerplate sentence. Two may be an article and its follow-up.
+MIN_LENGTH: Final = 6  # characters of a sentence; shorter ones are not counted
+MAX_SENTENCES: Final = 100_000  # most recently seen sentences: about 20 MB
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]*[”’」』）)]*\n?|\n")
 
 
@@ -226,17 +226,17 @@ class RepeatedSentences:
 
     def add(self, story: str, site: str, text: str) -> None:
         """Count the sentences of a story. Adding the same story again has no effect."""
-        for key in dict.fromkeys(_key(site, sentence) for sentence in SENTENCE.findall(text) if len(sentence.strip()) >= SHORTEST):
+        for key in dict.fromkeys(_key(site, sentence) for sentence in SENTENCE.findall(text) if len(sentence.strip()) >= MIN_LENGTH):
             stories = self._stories.get(key, ())
-            if len(stories) < STORIES and story not in stories:
+            if len(stories) < MIN_STORIES and story not in stories:
                 self._stories[key] = (*stories, story)
             self._stories.move_to_end(key)
-        while len(self._stories) > REMEMBERED:
+        while len(self._stories) > MAX_SENTENCES:
             self._stories.popitem(last=False)
 
-    def without(self, site: str, text: str) -> str:
+    def remove_from(self, site: str, text: str) -> str:
         """Return ``text`` without the boilerplate of its site."""
-        return "".join(sentence for sentence in SENTENCE.findall(text) if len(self._stories.get(_key(site, sentence), ())) < STORIES)
+        return "".join(sentence for sentence in SENTENCE.findall(text) if len(self._stories.get(_key(site, sentence), ())) < MIN_STORIES)
 
 
 def _key(site: str, sentence: str) -> bytes:

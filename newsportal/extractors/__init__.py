@@ -11,13 +11,15 @@ from datetime import datetime
 from functools import partial
 from importlib.resources import files
 from pkgutil import resolve_name
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from newsportal.items import Extraction, Link
-from newsportal.text.dom import Document
+
+if TYPE_CHECKING:
+    from newsportal.text.dom import Document
 
 # ``link`` holds what a list page said about the article; ``fetched`` (aware) is when the page was fetched. Raises ``NotApplicable``.
-Extract = Callable[[Document, Link | None, datetime], Extraction]
+Extract: TypeAlias = "Callable[[Document, Link | None, datetime], Extraction]"
 EXTRACTORS: Final[dict[str, str]] = {
     "best": "article.best:Best",
     "cevc": "papers.cevc:extract",
@@ -55,7 +57,6 @@ class PersistentLearner(Learner, Protocol):
 
 
 def load_yaml(package: str, name: str) -> Any:
-    """Load the YAML file ``name`` from the directory of ``package``."""
     import yaml  # loaded late
 
     return yaml.load((files(package) / name).read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe

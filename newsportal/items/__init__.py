@@ -135,11 +135,11 @@ class Fold:
 @dataclass(frozen=True, slots=True)
 class FoldDecision:
     """Decision which stored article another one repeats; ``fold`` is ``None`` for a new one. ``seq``: last change at the time of the
-    decision. ``printed``: the form compared, for the store to keep."""
+    decision. ``compared``: the form compared, for the store to keep."""
 
     fold: Fold | None
     seq: int
-    printed: object = None
+    compared: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class Gallery:
     ``images``: all its pictures, in order, including hidden ones (``Image.dropped``); ``visible_images``: those shown. ``total``: number of
     pages, if known; ``missing``: numbers of the pages that could not be fetched, ``failure``: the reason, and ``later``: whether it is
     temporary. ``weight``: of its source, from 1 to 10.
-    ``looked``: URLs of the pictures whose first bytes this visit has read.
+    ``inspected``: URLs of the pictures whose first bytes this visit has read.
     """
 
     url: str
@@ -314,7 +314,7 @@ class Gallery:
     category_score: float | None = None
     category_reason: str | None = None
     keywords: tuple[str, ...] = ()
-    looked: frozenset[str] = frozenset()
+    inspected: frozenset[str] = frozenset()
 
     @property
     def visible_images(self) -> tuple[Image, ...]:

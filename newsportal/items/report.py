@@ -100,7 +100,7 @@ class Run:
     def total(self) -> SourceReport:
         """Sum of all rows, with the duration of the run."""
         seconds = (self.ended - self.started).total_seconds() if self.ended else 0.0
-        return replace(add_up("total", self.sources), seconds=seconds)
+        return replace(sum_reports("total", self.sources), seconds=seconds)
 
     @property
     def topics(self) -> dict[str, list[SourceReport]]:
@@ -110,7 +110,7 @@ class Run:
             for topic, counts in row.topics.items():
                 counters: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTERS}
                 topics.setdefault(topic, []).append(SourceReport(row.source, **counters))
-        return {topic: [add_up("total", rows), *rows] for topic, rows in sorted(topics.items())}
+        return {topic: [sum_reports("total", rows), *rows] for topic, rows in sorted(topics.items())}
 
 
 def merge_runs(runs: Sequence[Run]) -> Run:
@@ -125,7 +125,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
     )  # fmt: skip
 
 
-def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
+def sum_reports(name: str, rows: Iterable[SourceReport]) -> SourceReport:
     """Return the sum of ``rows`` as one row; failures are added by reason."""
     rows = tuple(rows)
     failed, list_failed = Counter[str](), Counter[str]()
@@ -181,7 +181,7 @@ _COLUMNS = "source list_pages entries known repeated new fetched parsed stored f
 HEADINGS = {name: name for name in _COLUMNS} | {"list_pages": "lists", "repeated": "again", "failures": "failed", "took": "time"}
 """Columns of the text table: attribute of a row, heading."""
 
-SELDOM = frozenset({"known", "repeated", "same", "left", "took"})
+OPTIONAL_COLUMNS = frozenset({"known", "repeated", "same", "left", "took"})
 """Columns omitted if they are empty for all sources, so that the table fits a terminal."""
 
 TOPIC_HEADINGS = {"source": "topic"} | {key: HEADINGS.get(key, key) for key in (*COUNTERS, "precision", "recall") if key != "not_modified"}
@@ -190,7 +190,7 @@ TOPIC_HEADINGS = {"source": "topic"} | {key: HEADINGS.get(key, key) for key in (
 def table(run: Run) -> str:
     """Format the report as aligned text: rows of sources, the total, rows of topics and engines, the two rates, reasons of failures."""
     rows = [*run.sources, run.total] if len(run.sources) != 1 else list(run.sources)
-    used = {key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) not in (0, "–") for row in run.sources)}
+    used = {key for key in HEADINGS if key not in OPTIONAL_COLUMNS or any(getattr(row, key) not in (0, "–") for row in run.sources)}
     lines = _aligned(rows, {key: heading for key, heading in HEADINGS.items() if key in used})
     topics: list[SourceReport] = []
     for topic, (total, *engines) in run.topics.items():

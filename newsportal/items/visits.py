@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 MAX_PUBLISHED = 50  # publication times kept per visit, the newest: a cadence is learned from many visits, not from one long list
-SKEW: Final = timedelta(hours=1)
+MAX_CLOCK_SKEW: Final = timedelta(hours=1)
 """Tolerated difference between the clocks of two machines; times further ahead come from a wrong clock."""
 
 
@@ -53,12 +53,12 @@ class Visit:
         return bool(self.list_failed) and not self.entries and not self.not_modified
 
     @property
-    def begun(self) -> bool:
+    def in_progress(self) -> bool:
         """Whether it has no results yet: it is still running, or its worker died."""
         return self == Visit(self.source, self.at)
 
 
-COUNTED = ("list_pages", "entries", "new", "stored", "folded", "shaky", "garbled")
+COUNT_COLUMNS = ("list_pages", "entries", "new", "stored", "folded", "shaky", "garbled")
 
 
 def merge_visits(visit: Visit, part: Visit) -> Visit:
@@ -66,7 +66,7 @@ def merge_visits(visit: Visit, part: Visit) -> Visit:
     unchanged = (visit.not_modified or not visit.list_pages) and (part.not_modified or not part.list_pages)
     return replace(
         visit,
-        **{name: getattr(visit, name) + getattr(part, name) for name in COUNTED},
+        **{name: getattr(visit, name) + getattr(part, name) for name in COUNT_COLUMNS},
         seconds=max(visit.seconds, part.seconds),
         not_modified=unchanged and (visit.not_modified or part.not_modified),
         failed=_added(visit.failed, part.failed),

@@ -5,8 +5,7 @@
     render(note, words.gettext)     # in a reader's language
     to_dict(note)                   # JSON, for the store
 
-The modules of this package have the English texts by code; catalogues of other languages have them as ``msgid`` (``portal/locale``). Code
-never parses a text.
+The modules of this package have the English texts by code; catalogues of other languages have them as ``msgid`` (``portal/locale``).
 """
 
 from __future__ import annotations
@@ -92,10 +91,14 @@ def render(message: Message, translate: Callable[[str], str] = str, moment: Call
 
     params = {name: formatted(value) for name, value in message.params}
     try:
-        template = translate(SENTENCES[message.code])
-        return FORMS.sub(lambda form: form[1 if params[NAME.findall(template[: form.start()])[-1]] == "1" else 2], template) % params
+        return choose_forms(translate(SENTENCES[message.code]), params) % params
     except KeyError:
         return " ".join((message.code, *params.values()))
+
+
+def choose_forms(template: str, params: Mapping[str, object]) -> str:
+    """Choose the singular or plural forms in ``template`` by the formatted parameters before them. Raises ``KeyError``."""
+    return FORMS.sub(lambda form: form[1 if str(params[NAME.findall(template[: form.start()])[-1]]) == "1" else 2], template)
 
 
 def label(kind: str, name: str, translate: Callable[[str], str] = str) -> str:
@@ -111,7 +114,6 @@ def explain(reason: str, translate: Callable[[str], str] = str) -> str | None:
 
 
 def reason_message(reason: str) -> Message:
-    """Return the message for the reason of a failure."""
     code = reasons.code_of(reason)
     return as_text(reason) if code is None else Message(f"reason.{code}")
 

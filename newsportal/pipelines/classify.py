@@ -89,7 +89,7 @@ class ClassifyPipeline(Stage):
         for name in dict.fromkeys((*marked_by, *(rule.name for rule in self._rules))):
             loaded = self._model(topics.corpus_of(name), article)
             score = loaded.classifier.classify(article.title or "", article.text or "").scores.get(topics.IN) if loaded else None
-            if mark := topics.marked(name, marked_by.get(name), score, loaded.name if loaded else ""):
+            if mark := topics.topic_mark(name, marked_by.get(name), score, loaded.name if loaded else ""):
                 marks.append(mark)
         return replace(
             article,

@@ -13,7 +13,7 @@ from newsportal.extractors.pages import fill
 from newsportal.items import Article, Extraction
 from newsportal.messages import Message
 from newsportal.pipelines.base import ItemDone, Stage
-from newsportal.text.encoding import garbled
+from newsportal.text.encoding import is_garbled
 
 
 class WrapperPipeline(Stage):
@@ -73,6 +73,6 @@ class ContentPipeline(Stage):
 
 
 def doubts(article: Article, extraction: Extraction) -> list[str]:
-    """Return the columns of a visit that count doubtful extractions: ``shaky``, ``garbled``. Text of a rule or a feed is not doubted."""
+    """Return the columns of a visit that count doubtful extractions: ``shaky``, ``is_garbled``. Text of a rule or a feed is not doubted."""
     shaky = article.text is None and extraction.confidence is not None and extraction.confidence < SURE
-    return ["shaky"] * shaky + ["garbled"] * garbled(article.text or extraction.text or "")
+    return ["shaky"] * shaky + ["garbled"] * is_garbled(article.text or extraction.text or "")

@@ -29,7 +29,7 @@ from newsportal.store.pictures import Picture
 
 logger = logging.getLogger(__name__)
 
-SAMPLE: Final = 3 * rules.MOST  # Stories with an image that are examined: enough to find :data:`~filter.MOST` different ones among copies
+SAMPLE: Final = 3 * rules.MAX_STORIES  # Stories with an image that are examined: enough to find that many different ones among copies
 CLASSIFIED: Final = ("category", "category_by", "category_score", "category_reason", "topics", "topic_marks", "keywords", "language")
 """Fields of a classified article that are copied to a story."""
 
@@ -65,11 +65,11 @@ class PicturesPipeline(Stage):
         urls = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
         story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(urls))
-        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
+        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.inspected}
         stored = store.find_stored(urls)
         store.record_story(story, [facts.get(key) or stored.get(key) or Picture(key, url) for key, url in urls.items()], now=now)
         reasons = {key: picture.frequent for key, picture in stored.items() if picture.frequent}
-        stories = store.stories([key for key in urls if key not in reasons], least=rules.LEAST, most=SAMPLE)
+        stories = store.stories([key for key in urls if key not in reasons], min_stories=rules.MIN_STORIES, max_stories=SAMPLE)
         sites = {story_pictures.site for found in stories.values() for story_pictures in found}
         totals = {name: store.counted(name) for name in sites}
         fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, totals))}

@@ -1,5 +1,4 @@
-"""The state that pages share: one :class:`Portal`, made by ``create_app`` and found through the request; and a :class:`Visit` per
-request."""
+"""The state that pages share: a :class:`Portal`, made by ``create_app`` and found through the request, and a :class:`Visit` per request."""
 
 from __future__ import annotations
 
@@ -16,6 +15,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError, StoreError
+from newsportal.messages import choose_forms
 from newsportal.portal import navigation
 from newsportal.portal.access import RateLimit, address_of, may, signed
 from newsportal.portal.language import Clock, choose, translations
@@ -210,7 +210,7 @@ class Visit:
 
     def say(self, message: str, **params: object) -> str:
         """Translate ``message`` into the reader's language and insert ``params``."""
-        text = self.clock.words.gettext(message)
+        text = choose_forms(self.clock.words.gettext(message), params)
         return text % params if params else text
 
     def say_number(self, singular: str, plural: str, number: int) -> str:

@@ -20,10 +20,11 @@ import babel.numbers
 from fastapi.responses import RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from newsportal.messages import Message, explain, from_dict, label
+from newsportal.messages import Message, choose_forms, explain, from_dict, label
 from newsportal.portal import safe_text
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import source_path
@@ -41,14 +42,14 @@ SIGNED_IN = {**PERSONAL, "cache-control": "private, no-store"}  # nothing is lef
 
 @cache
 def environment(language: str, script: str = "original") -> Environment:
-    """Return the environment with the interface in ``language`` and crawled texts in ``script``. Everything is escaped except what
-    ``safe_text`` marks as safe."""
+    """Return the environment for ``language`` with crawled texts in ``script``. Everything is escaped except what ``safe_text`` returns."""
     env = Environment(
         loader=PackageLoader("newsportal.portal", "templates"), autoescape=True, undefined=StrictUndefined, extensions=["jinja2.ext.i18n"]
     )
     words = translations(language)
     env.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension's method
     env.globals |= {
+        "gettext": lambda text, /, **params: Markup(choose_forms(words.gettext(text), params)) % params,  # noqa: S704 - our text
         "LANGUAGES": LANGUAGES,
         "colon": "：" if language == "zh" else ": ",
         "static": static_address,

@@ -68,7 +68,7 @@ def is_same_origin(headers: Headers, *, https: bool = False) -> bool:
 class BodyLimit:
     """The maximum size of a body in bytes and its allowed media types. ``streamed``: the route reads it in parts."""
 
-    most: int
+    max_bytes: int
     kinds: frozenset[str] = KINDS
     streamed: bool = False
 
@@ -90,21 +90,20 @@ def bearer(headers: Headers) -> str | None:
 
 
 async def receive_body(headers: Headers, receive: Receive, limit: BodyLimit, *, https: bool = False, signing: bool = False) -> Receive:
-    """Return a ``receive`` for the body: buffered, or counted while the route reads it. ``signing``: a path of :data:`SIGNING`. Raises
-    ``Refused``."""
+    """Return a ``receive`` for the body, buffered or counted while read. ``signing``: a path of :data:`SIGNING`. Raises ``Refused``."""
     token = bearer(headers) is not None  # a token takes precedence over the cookie
     if not (token or signing or is_same_origin(headers, https=https)):
         raise Refused(403, "Only the portal's own pages may send requests that change something.")
     declared = headers.get("content-length", "0")
-    if not declared.isdecimal() or len(declared) > len(str(limit.most)) or int(declared) > limit.most:
-        raise Refused(413, f"At most {limit.most} bytes may be sent.")
+    if not declared.isdecimal() or len(declared) > len(str(limit.max_bytes)) or int(declared) > limit.max_bytes:
+        raise Refused(413, f"At most {limit.max_bytes} bytes may be sent.")
     kind, empty = headers.get("content-type", "").partition(";")[0].strip().lower(), declared == "0" and "transfer-encoding" not in headers
     if kind not in limit.kinds and (kind or not empty):
         raise Refused(415, "A form or JSON is expected.")
-    return _count_bytes(receive, limit.most) if limit.streamed else await _read_whole(receive, limit.most)
+    return _count_bytes(receive, limit.max_bytes) if limit.streamed else await _read_whole(receive, limit.max_bytes)
 
 
-async def _read_whole(receive: Receive, most: int) -> Receive:
+async def _read_whole(receive: Receive, max_bytes: int) -> Receive:
     body, more = b"", True
     try:
         async with asyncio.timeout(READ_TIMEOUT):
@@ -113,8 +112,8 @@ async def _read_whole(receive: Receive, most: int) -> Receive:
                 if message["type"] != "http.request":
                     raise Refused(400, "The connection was closed before the end of the body.")
                 body, more = body + message.get("body", b""), message.get("more_body", False)
-                if len(body) > most:
-                    raise Refused(413, f"At most {most} bytes may be sent.")
+                if len(body) > max_bytes:
+                    raise Refused(413, f"At most {max_bytes} bytes may be sent.")
     except TimeoutError as error:
         raise Refused(408, "The request body took too long to arrive.") from error
     read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -125,9 +124,9 @@ async def _read_whole(receive: Receive, most: int) -> Receive:
     return replay
 
 
-def _count_bytes(receive: Receive, most: int) -> Receive:
-    """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``most`` bytes or a part does not arrive in time."""
-    left, complete = most, False
+def _count_bytes(receive: Receive, max_bytes: int) -> Receive:
+    """Return a ``receive`` that raises ``Refused`` in the route if the body exceeds ``max_bytes`` or a part does not arrive in time."""
+    left, complete = max_bytes, False
 
     async def receive_counted() -> Message:
         nonlocal left, complete
@@ -139,18 +138,18 @@ def _count_bytes(receive: Receive, most: int) -> Receive:
             raise Refused(408, "The request body took too long to arrive.") from error
         left, complete = left - len(message.get("body", b"")), not message.get("more_body", False)
         if left < 0:
-            raise Refused(413, f"At most {most} bytes may be sent.")
+            raise Refused(413, f"At most {max_bytes} bytes may be sent.")
         return message
 
     return receive_counted
 
 
-async def read_stream(request: Request, most: int) -> bytes | None:
-    """Return the body; ``None`` if it exceeds ``most`` bytes, of which no more is read."""
+async def read_stream(request: Request, max_bytes: int) -> bytes | None:
+    """Return the body; ``None`` if it exceeds ``max_bytes``: the rest is not read."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > most:
+        if len(body) > max_bytes:
             return None
     return bytes(body)
 

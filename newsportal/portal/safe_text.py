@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import nh3
 from markupsafe import Markup, escape
 
-from newsportal.events.summaries import beginning
+from newsportal.events.summaries import lead
 from newsportal.extractors.article.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
 from newsportal.store.results import StoredArticle, host
@@ -141,8 +141,8 @@ def title(article: StoredArticle) -> str:
 def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
     """Return the beginning of the text, else the summary of the list page, in complete sentences and without the title."""
     name = title(article)
-    start = beginning(name, article.text, limit)
-    return beginning(name, plain_text(article.summary), limit) or start if len(start) < MIN_EXCERPT_CHARS and article.summary else start
+    start = lead(name, article.text, limit)
+    return lead(name, plain_text(article.summary), limit) or start if len(start) < MIN_EXCERPT_CHARS and article.summary else start
 
 
 def plain_text(fragment: str) -> str:

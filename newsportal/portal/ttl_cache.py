@@ -22,14 +22,14 @@ log = logging.getLogger(__name__)
 
 
 class TtlCache(Generic[T]):
-    """``get(key, make)`` returns the value that ``make()`` returned for ``key`` less than ``seconds`` ago, else calls it; at most ``most``
-    are kept.
+    """``get(key, make)`` returns the value that ``make()`` returned for ``key`` less than ``seconds`` ago, else calls it;
+    at most ``capacity`` are kept.
 
     Two threads may both make the same value at once. Exceptions of ``make`` are raised and not cached.
     """
 
-    def __init__(self, seconds: float, most: int, clock: Callable[[], float] = monotonic) -> None:
-        self._seconds, self._most, self._clock = seconds, most, clock
+    def __init__(self, seconds: float, capacity: int, clock: Callable[[], float] = monotonic) -> None:
+        self._seconds, self._capacity, self._clock = seconds, capacity, clock
         self._values: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
         self._lock = Lock()
 
@@ -46,7 +46,7 @@ class TtlCache(Generic[T]):
         with self._lock:
             self._values.pop(key, None)
             self._values[key] = self._clock(), value
-            if len(self._values) > self._most:
+            if len(self._values) > self._capacity:
                 self._values.popitem(last=False)
         return value
 

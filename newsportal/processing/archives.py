@@ -57,7 +57,6 @@ class Archive:
 
 
 def scan(shared: Shared, path: str) -> Archive:
-    """Scan a file."""
     try:
         with open_index(path) as index:
             return Archive(path, dict(index.answers), index.part(index.urls()), index.warnings)

@@ -18,7 +18,7 @@ from newsportal.processing.tracker import ArchiveTracker, Shared
 from newsportal.store.copying import OnProgress
 from newsportal.store.store import Store
 
-Became = Callable[[ReadPage, str, str | None], None]
+OnPage = Callable[[ReadPage, str, str | None], None]
 """Called for each page with its outcome (``stored``, ``folded``, ``same``, ``failed``), and the reason of a failure."""
 
 
@@ -43,7 +43,7 @@ class Summary:
 
 def process_archives(
     shared: Shared, files: Sequence[str], store: Store, mapped: Mapped, summary: Summary, *, listed_only: bool = False,
-    on_progress: OnProgress | None = None, became: Became | None = None,
+    on_progress: OnProgress | None = None, on_page: OnPage | None = None,
 ) -> None:  # fmt: skip
     """Read the articles of archives, store them, and count the outcomes. ``listed_only``: those linked from list pages in the archives.
 
@@ -61,7 +61,7 @@ def process_archives(
     stories = Stories(shared, store)
     done = 0
     for task, pages in zip(plan.tasks, mapped(read_articles, plan.tasks), strict=True):
-        asyncio.run(stories.add(pages, summary, became))
+        asyncio.run(stories.add(pages, summary, on_page))
         done += sum(map(len, task.sites))
         if on_progress is not None:
             on_progress("pages", done, plan.pages)
@@ -77,7 +77,7 @@ class Stories:
         tracker = self._tracker.as_of_crawl()
         self._stages = (UrlFilterPipeline(tracker), DuplicatePipeline(tracker), StorePipeline(tracker))
 
-    async def add(self, pages: Iterable[ReadPage], summary: Summary, became: Became | None = None) -> None:
+    async def add(self, pages: Iterable[ReadPage], summary: Summary, on_page: OnPage | None = None) -> None:
         """Raises ``StoreUnavailable``."""
         for page in pages:
             summary.pages += 1
@@ -86,8 +86,8 @@ class Stories:
                 setattr(summary, outcome, getattr(summary, outcome) + 1)
             else:
                 summary.failed[error] = summary.failed.get(error, 0) + 1
-            if became is not None:
-                became(page, outcome, error)
+            if on_page is not None:
+                on_page(page, outcome, error)
 
     async def _store(self, article: Article) -> tuple[str, str | None]:
         self._tracker.outcomes.clear()

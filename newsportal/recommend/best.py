@@ -1,13 +1,13 @@
 """The recommender of the portal: all signals for a story, combined with weights learnt from the log.
 
 :mod:`signals` computes the features, :mod:`blend` learns their weights on earlier windows of the same log, :func:`candidates` selects the
-stories to score, :func:`varied` diversifies the list. Nothing is tuned to a data set: half-lives, weights and the part of content are
+stories to score, :func:`diversify` diversifies the list. Nothing is tuned to a data set: half-lives, weights and the part of content are
 learnt.
 
-* Of ``BLOCK`` consecutive places, at most ``SHARE`` go to stories with a common label while others are left; labels of more than ``COMMON``
-  of the candidates do not count. The next story takes the place if its score is at most ``NEAR`` lower. For new readers without a history,
-  the limit is ``NEW_SHARE``, at any score.
-* A story with similar words (cosine ≥ ``ALIKE``) to the previous one is skipped.
+* Of ``BLOCK`` consecutive places, at most ``MAX_ALIKE`` go to stories with a common label while others are left; labels of more than
+  ``COMMON`` of the candidates do not count. The next story takes the place if its score is at most ``MAX_SCORE_LOSS`` lower. For new
+  readers without a history, the limit is ``MAX_ALIKE_NEW``, at any score.
+* A story with similar words (cosine ≥ ``DUPLICATE_COSINE``) to the previous one is skipped.
 * Every ``BLOCK``-th place shows a story drawn from the newest and least viewed (ε-greedy exploration, ε = 1 / ``BLOCK``), seeded by reader
   and day: the list does not change when a page is reloaded.
 """
@@ -26,56 +26,56 @@ import numpy as np
 
 from newsportal.recommend import blend, formulas, packing, signals
 from newsportal.recommend.base import Item, Log, Recommendation, View
-from newsportal.recommend.blend import BACK, NEW, UNDERWAY, LocalLog, TrainingLog, Weights
-from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours, share
-from newsportal.recommend.signals import HISTORY, Learnt, Question
+from newsportal.recommend.blend import BROWSING, NEW, RETURNING, LocalLog, TrainingLog, Weights
+from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share, to_columns
+from newsportal.recommend.signals import MAX_HISTORY, Question, Statistics
 
-POPULAR: Final = 1000
+MAX_POPULAR: Final = 1000
 """The most popular stories by each half-life that are candidates for every reader (RSC15's last day has 1,771 different stories in all)."""
 
-NEWEST: Final = 500
-VOTED: Final = 500  # the stories with most votes of similar readers
+MAX_NEWEST: Final = 500
+MAX_VOTED: Final = 500  # the stories with most votes of similar readers
 
 
-def general(learnt: Learnt) -> Ints:
+def general_candidates(learnt: Statistics) -> Ints:
     size = len(learnt.items)
-    if size <= POPULAR:
+    if size <= MAX_POPULAR:
         return np.arange(size)
-    most = [_top(row, POPULAR) for row in learnt.popular]
-    return np.unique(np.concatenate([*most, _top(learnt.published, NEWEST)]))
+    most = [_top(row, MAX_POPULAR) for row in learnt.popular]
+    return np.unique(np.concatenate([*most, _top(learnt.published, MAX_NEWEST)]))
 
 
-def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
-    """Return the candidates: ``everybody`` and the neighbours of the history, without the history and stories published later."""
+def candidates(learnt: Statistics, question: Question, everybody: Ints) -> Ints:
+    """Return the candidates: ``general`` and the neighbours of the history, without the history and stories published later."""
     selected = np.zeros(len(learnt.items), dtype=bool)
     selected[everybody] = True
-    for story in question.history[:HISTORY]:
+    for story in question.history[:MAX_HISTORY]:
         selected[learnt.joint.row(int(story))[0]] = True
         selected[learnt.after.row(int(story))[0]] = True
     if len(question.history):
-        voted = _top(question.votes, VOTED)
+        voted = _top(question.votes, MAX_VOTED)
         selected[voted[question.votes[voted] > 0]] = True
     selected[question.history] = False
     return np.flatnonzero(selected & (learnt.published <= question.now))
 
 
-def _top(values: np.ndarray, most: int) -> Ints:
-    if len(values) <= most:
+def _top(values: np.ndarray, count: int) -> Ints:
+    if len(values) <= count:
         return np.arange(len(values))
-    return np.argpartition(-values, most - 1)[:most]
+    return np.argpartition(-values, count - 1)[:count]
 
 
 FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
     NEW: (1.0, *(0.0,) * 6, 0.0, 1.0, 0.0),
-    BACK: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0, 1.0),
-    UNDERWAY: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0),
+    RETURNING: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0, 1.0),
+    BROWSING: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0),
 }
 """Default weights if there are too few views to learn from: popular first, then similar and new (about the middle of three logs)."""
 
-ENOUGH_VIEWS: Final = 1000  # views of a log from which its own α and λ are used; below, those of the paper
+MIN_VIEWS: Final = 1000  # views of a log from which its own α and λ are used; below, those of the paper
 
 GROUPS: Final[Mapping[str, str]] = {
-    **{name: "fresh" if name.startswith("age") else "popular" for name in signals.ALWAYS},
+    **{name: "fresh" if name.startswith("age") else "popular" for name in signals.GENERAL},
     **dict.fromkeys(signals.PERSONAL, "neighbours"),
     "labels": "content",
     "words": "content",
@@ -88,23 +88,23 @@ GROUPS: Final[Mapping[str, str]] = {
 class Best:
     """A fitted model with the weight of each feature; ``facts``: figures for display, as JSON."""
 
-    learnt: Learnt
+    stats: Statistics
     weights: Weights
     facts: Mapping[str, Any]
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        return {item.story: number for number, item in enumerate(self.learnt.items)}
+        return {item.story: number for number, item in enumerate(self.stats.items)}
 
     @cached_property
-    def everybody(self) -> Ints:
-        return general(self.learnt)
+    def general(self) -> Ints:
+        return general_candidates(self.stats)
 
     @cached_property
     def newest(self) -> Sequence[int]:
         """Return the stories for exploration: newest first, within an hour the least viewed first."""
-        order: list[int] = np.lexsort((self.learnt.popular[-1], -np.floor(self.learnt.published))).tolist()
-        return order[:NEWEST]
+        order: list[int] = np.lexsort((self.stats.popular[-1], -np.floor(self.stats.published))).tolist()
+        return order[:MAX_NEWEST]
 
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
@@ -112,16 +112,16 @@ class Best:
         """Return at most ``n`` stories, best first, diversified; none of ``history`` or ``without``, none published after ``now``.
         ``history`` may be in any order. ``reader``: with the day of ``now`` the seed of the exploration; "" disables it."""
         stories, shares, last = self.history(history)
-        question = signals.question_of(self.learnt, stories, shares, hours(now))
+        question = signals.question_of(self.stats, stories, shares, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(stories.tolist())
         order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, DEPTH * n)
-        rows = self.learnt.word_matrix[order]
+        rows = self.stats.word_matrix[order]
         likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
-        places = varied(
-            [self.learnt.items[story].labels for story in order],
-            lambda place, other: bool(likeness[place, other] >= ALIKE),
+        places = diversify(
+            [self.stats.items[story].labels for story in order],
+            lambda place, other: bool(likeness[place, other] >= DUPLICATE_COSINE),
             n,
-            SHARE if len(stories) else NEW_SHARE,
+            MAX_ALIKE if len(stories) else MAX_ALIKE_NEW,
             scores.tolist() if len(stories) else (),
         )
         alike = self._content_overlap(question.history, order[places])
@@ -131,22 +131,22 @@ class Best:
         ]
         return tuple(self._with_exploration(recommended, reader, now, left_out) if reader else recommended)
 
-    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+    def rank(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """Return the best ``n`` by score, without diversification and exploration: used for evaluation."""
         stories, shares, last = self.history(history)
-        question = signals.question_of(self.learnt, stories, shares, hours(now))
+        question = signals.question_of(self.stats, stories, shares, hours(now))
         order, _, _ = self._ranked(question, blend.situation(last, question.now), set(stories.tolist()), n)
-        return tuple(self.learnt.items[story].story for story in order)
+        return tuple(self.stats.items[story].story for story in order)
 
-    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Best:
+    def extend(self, views: Iterable[View], items: Iterable[Item]) -> Best:
         """Return the model with stories and views since the fit: new stories have their content, age and first views. Much cheaper than a
         fit."""
-        learnt = packing.extended(self.learnt, views, items)
-        return replace(self, learnt=learnt, facts={**self.facts, "stories": len(learnt.items)})
+        learnt = packing.extend(self.stats, views, items)
+        return replace(self, stats=learnt, facts={**self.facts, "stories": len(learnt.items)})
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Serialise the model without executable content; :func:`unpack` reads it."""
-        return packing.pack(self.learnt, self.weights, self.facts)
+        return packing.pack(self.stats, self.weights, self.facts)
 
     def history(self, history: Sequence[View]) -> tuple[Ints, Floats, float | None]:
         """Return distinct stories, latest first; the largest viewed share of each; the hour of the latest view."""
@@ -160,34 +160,34 @@ class Best:
 
     def _ranked(self, question: Question, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
         """Return stories, scores and the contribution of each feature, best first; ties are ordered by story name."""
-        among = candidates(self.learnt, question, self.everybody)
-        allowed = np.ones(len(self.learnt.items), dtype=bool)
+        among = candidates(self.stats, question, self.general)
+        allowed = np.ones(len(self.stats.items), dtype=bool)
         allowed[list(left_out)] = False
         among = among[allowed[among]]
         if not len(among):
             return among, np.empty(0), np.empty((0, 0))
-        rows = signals.figures(self.learnt, question, among)
+        rows = signals.features(self.stats, question, among)
         weights = self.weights.get(situation, np.array(FALLBACK[situation]))
         score = rows @ weights
         best = _top(score, n)
         among, rows, score = among[best], rows[best] - rows.mean(axis=0), score[best]
-        names = [self.learnt.items[story].story for story in among]
+        names = [self.stats.items[story].story for story in among]
         order = np.array(sorted(range(len(among)), key=lambda place: (-round(float(score[place]), 9), names[place])), dtype=np.int64)
         return among[order], score[order], (rows * weights)[order]
 
     def _recommendation(self, story: int, score: float, parts: Floats, question: Question, alike: Floats) -> Recommendation:
         sums: dict[str, float] = {}
-        for name, part in zip(blend.names(parts), parts, strict=True):
+        for name, part in zip(blend.feature_names(parts), parts, strict=True):
             sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
         by = max(sorted(sums), key=sums.__getitem__)
         because = self._reason_story(story, by, question.history, alike)
         by = "popular" if by in ("neighbours", "content") and because is None else by
-        by = "fresh" if by == "popular" and not self.learnt.popular[-1][story] else by  # a story without views is not popular
-        return Recommendation(self.learnt.items[story].story, round(score, 6), by, because)
+        by = "fresh" if by == "popular" and not self.stats.popular[-1][story] else by  # a story without views is not popular
+        return Recommendation(self.stats.items[story].story, round(score, 6), by, because)
 
     def _content_overlap(self, history: Ints, stories: Ints) -> Floats:
         """Return the number of common labels plus the cosine of the words, for each story of ``history`` and each of ``stories``."""
-        matrices = (self.learnt.label_matrix, self.learnt.word_matrix)
+        matrices = (self.stats.label_matrix, self.stats.word_matrix)
         return np.asarray(sum((matrix[history] @ matrix[stories].T).toarray() for matrix in matrices), dtype=np.float64)
 
     def _reason_story(self, story: int, by: str, history: Ints, alike: Floats) -> str | None:
@@ -198,10 +198,10 @@ class Best:
         if max(near) <= 0:
             near = alike.tolist()
         place = max(range(len(near)), key=lambda place: (near[place], -place))
-        return self.learnt.items[history[place]].story if near[place] > 0 else None
+        return self.stats.items[history[place]].story if near[place] > 0 else None
 
     def _pair_score(self, viewed: int, story: int) -> float:
-        return sum(float(value[near == story].sum()) for near, value in (self.learnt.joint.row(viewed), self.learnt.after.row(viewed)))
+        return sum(float(value[near == story].sum()) for near, value in (self.stats.joint.row(viewed), self.stats.after.row(viewed)))
 
     def _with_exploration(
         self, recommended: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]
@@ -210,44 +210,44 @@ class Best:
         newest = [
             story
             for story in self.newest
-            if story not in left_out and self.learnt.items[story].story not in in_list and self.learnt.published[story] <= hours(now)
+            if story not in left_out and self.stats.items[story].story not in in_list and self.stats.published[story] <= hours(now)
         ]
-        names = [self.learnt.items[story].story for story in newest]
+        names = [self.stats.items[story].story for story in newest]
         extended = list(recommended)
         places = range(BLOCK - 1, len(extended), BLOCK)
-        for place, number in zip(places, drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
+        for place, number in zip(places, draw_for_reader(reader, now.date().isoformat(), names, len(places)), strict=False):
             extended[place] = Recommendation(names[number], extended[place].score, "explore")
         return extended
 
 
 def fit(log: Log, now: datetime) -> Best:
-    return fitted(columns(log), hours(now))
+    return fit_clicks(to_columns(log), hours(now))
 
 
 def unpack(data: bytes) -> Best:
-    """Read the output of :meth:`Best.packed`. Raises ``ModelError`` for bytes that are invalid, damaged, or of another version."""
+    """Read the output of :meth:`Best.pack`. Raises ``ModelError`` for bytes that are invalid, damaged, or of another version."""
     return Best(*packing.unpack(data))
 
 
-def fitted(clicks: Clicks, now: float) -> Best:
-    return learnt_of(LocalLog(clicks.before(now)), now)
+def fit_clicks(clicks: Clicks, now: float) -> Best:
+    return fit_log(LocalLog(clicks.before(now)), now)
 
 
-def learnt_of(log: TrainingLog, now: float) -> Best:
+def fit_log(log: TrainingLog, now: float) -> Best:
     """Fit a model on any kind of log."""
-    alpha = log.alpha() if len(log) >= ENOUGH_VIEWS else formulas.ALPHA
-    blended = blend.learn_weights(log, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
-    learnt = replace(log.learnt(now), mixture=blended.mixture, alpha=alpha)
+    alpha = log.alpha() if len(log) >= MIN_VIEWS else formulas.ALPHA
+    blended = blend.learn_weights(log, lambda learnt, question: candidates(learnt, question, general_candidates(learnt)), alpha)
+    learnt = replace(log.statistics(now), mixture=blended.mixture, alpha=alpha)
     facts = {
         "alpha": alpha,
-        "lambda": log.rate() if len(log) >= ENOUGH_VIEWS else formulas.RATE,
+        "lambda": log.rate() if len(log) >= MIN_VIEWS else formulas.RATE,
         "views": len(log),
         "readers": log.readers,
         "stories": log.stories,
         "moments": dict(blended.moments),
         "half_lives": {f"{half:g}": round(float(part), 4) for half, part in zip(signals.HALF_LIVES, blended.mixture, strict=True)},
         "weights": {
-            name: {figure: round(float(value), 4) for figure, value in zip(blend.names(weights), weights, strict=True)}
+            name: {figure: round(float(value), 4) for figure, value in zip(blend.feature_names(weights), weights, strict=True)}
             for name, weights in sorted(blended.weights.items())
         },
     }
@@ -255,11 +255,11 @@ def learnt_of(log: TrainingLog, now: float) -> Best:
 
 
 BLOCK: Final = 10
-SHARE: Final = 5
-NEW_SHARE: Final = 3
-NEAR: Final = 0.7  # ln 2: a story half as likely may still take a place for diversity
+MAX_ALIKE: Final = 5
+MAX_ALIKE_NEW: Final = 3
+MAX_SCORE_LOSS: Final = 0.7  # ln 2: a story half as likely may still take a place for diversity
 COMMON: Final = 0.5
-ALIKE: Final = 0.6
+DUPLICATE_COSINE: Final = 0.6
 """Twice the threshold of the paper for one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only sure duplicates."""
 
 DEPTH: Final = 8  # stories scored for diversification, as a multiple of those requested
@@ -271,8 +271,8 @@ def distinctive_labels(labels: Sequence[Sequence[str]]) -> frozenset[str]:
     return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
 
 
-def varied(
-    labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = SHARE, scores: Sequence[float] = ()
+def diversify(
+    labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = MAX_ALIKE, scores: Sequence[float] = ()
 ) -> list[int]:
     """Return the indexes of the candidates (best first) in the order shown, at most ``n``. If the limits exclude all candidates, or with
     ``scores`` all near ones, the best remaining one is taken."""
@@ -284,7 +284,7 @@ def varied(
         waiting = [place for place in waiting if not (order and alike(place, order[-1]))]
         if not waiting:
             break
-        near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
+        near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= MAX_SCORE_LOSS)
         counts = Counter(label for place in block for label in set(labels[place]))
         place = next((place for place in near if all(counts[label] < share for label in set(labels[place]) & distinctive)), waiting[0])
         order.append(place)
@@ -292,6 +292,6 @@ def varied(
     return order
 
 
-def drawn(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:
-    """Return ``n`` indexes of ``names``: those with the lowest hash of reader, day and name."""
+def draw_for_reader(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:
+    """Return ``n`` indexes of ``feature_names``: those with the lowest hash of reader, day and name."""
     return sorted(range(len(names)), key=lambda place: blake2b(f"{reader}\n{day}\n{names[place]}".encode(), digest_size=8).digest())[:n]

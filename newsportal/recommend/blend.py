@@ -5,14 +5,14 @@ e^score(s) / Σ_C e^score (multinomial logit, McFadden 1974). w minimises
 
     Σ over moments of − mean over targets of ln chance(target)   +   κ / 2 · Σ (σ(f) · w(f))²
 
-σ(f): the standard deviation of the feature among candidates. Moments come from windows between the ``CUTS`` quantiles of the views;
+σ(f): the standard deviation of the feature among candidates. Moments come from windows between the ``QUANTILES`` quantiles of the views;
 features are computed from the log before the window. Weights are learnt for three situations: a ``new`` reader (no history), one who comes
 ``back`` (at the beginning of the window; targets: the views within it), and one ``underway`` (last view less than an hour ago; target: the
 next).
 
 Weights must beat the baseline **plain popularity by recency**, the single popularity feature with the best mean NDCG@20 over all moments:
-weights of the windows before ``LATE`` are compared with it on the later ones. If they do not win, only that feature gets a weight. For new
-readers they must win by more than the standard error, since nothing is known of them but popularity.
+weights of the windows before ``FIRST_COMPARED`` are compared with it on the later ones. If they do not win, only that feature gets a
+weight. For new readers they must win by more than the standard error, since nothing is known of them but popularity.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from numpy.typing import NDArray
 
 from newsportal.recommend import formulas, signals
 from newsportal.recommend.clicks import Clicks, Floats, Ints
-from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
+from newsportal.recommend.signals import GENERAL, HALF_LIVES, PERSONAL, Statistics
 
 NEW: Final = "new"
-BACK: Final = "back"
-UNDERWAY: Final = "underway"
-CUTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9)  # quantiles of the views where windows begin; the last window ends with the log
-BREAK: Final = 1.0  # hours without a view after which a reader's visit has ended
-MOMENTS: Final = 150  # moments per situation and window
-TARGETS: Final = 500
+RETURNING: Final = "back"
+BROWSING: Final = "underway"
+QUANTILES: Final = (0.5, 0.6, 0.7, 0.8, 0.9)  # quantiles of the views where windows begin; the last window ends with the log
+VISIT_GAP: Final = 1.0  # hours without a view after which a reader's visit has ended
+MAX_MOMENTS: Final = 150  # moments per situation and window
+MAX_TARGETS: Final = 500
 """Maximum views of a window used as targets of a moment: in practice all. (The first 20 alone would teach what is viewed first instead.)"""
 
-LIST: Final = 20  # length of the lists for which weights and plain popularity are compared
-LATE: Final = 3  # first window of the comparison; the weights for it are learnt on those before
-FEWEST: Final = 20  # minimum moments to learn weights for a situation
-ROUNDS: Final = 50
-POPULAR: Final = range(1 + len(HALF_LIVES))  # popularity features among ALWAYS: the mixture, and each half-life
-OTHERS: Final = 400  # candidates to which a moment is compared
-KAPPA: Final[Mapping[str, float]] = {NEW: 20.0, BACK: 1.0, UNDERWAY: 1.0}
+LIST_LENGTH: Final = 20  # length of the lists for which weights and plain popularity are compared
+FIRST_COMPARED: Final = 3  # first window of the comparison; the weights for it are learnt on those before
+MIN_MOMENTS: Final = 20  # minimum moments to learn weights for a situation
+MAX_ROUNDS: Final = 50
+POPULAR: Final = range(1 + len(HALF_LIVES))  # popularity features among GENERAL: the mixture, and each half-life
+MAX_OTHERS: Final = 400  # candidates to which a moment is compared
+KAPPA: Final[Mapping[str, float]] = {NEW: 20.0, RETURNING: 1.0, BROWSING: 1.0}
 """For new readers, little but popularity is informative (chosen on windows of three logs before those of the published figures)."""
 
 DIGITS: Final = 4  # decimals of a weight: sums in another order (on many machines) must give the same weights
@@ -67,29 +67,29 @@ class Moment:
 
 def situation(last: float | None, now: float) -> str:
     """Return the situation of a reader. ``last``: hour of the latest view."""
-    return NEW if last is None else UNDERWAY if now - last < BREAK else BACK
+    return NEW if last is None else BROWSING if now - last < VISIT_GAP else RETURNING
 
 
-Looks: TypeAlias = tuple[Floats, Ints, Floats]  # a reader's hours, stories and shares, in chronological order
+ReaderViews: TypeAlias = tuple[Floats, Ints, Floats]  # a reader's hours, stories and shares, in chronological order
 
 
 def moments(clicks: Clicks, begin: float, end: float) -> Iterator[Moment]:
-    """Yield moments of readers between two hours, at most :data:`MOMENTS` per situation."""
+    """Yield moments of readers between two hours, at most :data:`MAX_MOMENTS` per situation."""
     starts = clicks.starts()
     inside = np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)])
 
-    def looks(place: int) -> Looks:
+    def looks(place: int) -> ReaderViews:
         of_reader = slice(starts[inside[place]], starts[inside[place] + 1])
         return clicks.at[of_reader], clicks.story[of_reader], clicks.share[of_reader]
 
-    return drawn(len(inside), looks, begin, end)
+    return draw_moments(len(inside), looks, begin, end)
 
 
-def drawn(readers: int, looks: Callable[[int], Looks], begin: float, end: float) -> Iterator[Moment]:
+def draw_moments(readers: int, looks: Callable[[int], ReaderViews], begin: float, end: float) -> Iterator[Moment]:
     """Yield moments of a random sample of readers. ``readers``: number of readers with views between the two hours, ordered by name;
     ``looks``: all hours, stories and shares of the n-th of them."""
     draw = np.random.default_rng(SEED)
-    left = dict.fromkeys((NEW, BACK, UNDERWAY), MOMENTS)
+    left = dict.fromkeys((NEW, RETURNING, BROWSING), MAX_MOMENTS)
     for place in draw.permutation(readers).tolist():
         viewed = looks(place)
         first, last = np.searchsorted(viewed[0], (begin, end))
@@ -101,13 +101,13 @@ def drawn(readers: int, looks: Callable[[int], Looks], begin: float, end: float)
             return
 
 
-def _moments(looks: Looks, first: int, last: int, begin: float, draw: np.random.Generator) -> Iterator[Moment]:
+def _moments(looks: ReaderViews, first: int, last: int, begin: float, draw: np.random.Generator) -> Iterator[Moment]:
     at, story, share = looks
-    yield Moment(BACK if first else NEW, story[:first][::-1], share[:first][::-1], begin, story[first:last][:TARGETS])
-    on = [place for place in range(max(first, 1), last) if at[place] - at[place - 1] < BREAK]
+    yield Moment(RETURNING if first else NEW, story[:first][::-1], share[:first][::-1], begin, story[first:last][:MAX_TARGETS])
+    on = [place for place in range(max(first, 1), last) if at[place] - at[place - 1] < VISIT_GAP]
     if on:
         place = on[int(draw.integers(len(on)))]
-        yield Moment(UNDERWAY, story[:place][::-1], share[:place][::-1], float(at[place]), story[place : place + 1])
+        yield Moment(BROWSING, story[:place][::-1], share[:place][::-1], float(at[place]), story[place : place + 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,15 +122,15 @@ class Blend:
 Weights: TypeAlias = Mapping[str, Floats]
 Example: TypeAlias = tuple[Floats, Floats, Floats]
 """Features of candidates, their shares of the targets, and the logarithm of how many other candidates each represents."""
-Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
+Candidates: TypeAlias = Callable[[Statistics, signals.Question], Ints]
 
 
 def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
-    ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
-    windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
-    mixture = mixed([(learnt, moment) for learnt, of_window in windows for moment in of_window])
+    ends = [*(log.quantile(cut) for cut in QUANTILES), np.inf] if len(log) else []
+    windows = [(log.statistics(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
+    mixture = fit_mixture([(learnt, moment) for learnt, of_window in windows for moment in of_window])
     draw = np.random.default_rng(SEED)
-    samples: dict[str, list[_Sample]] = {NEW: [], BACK: [], UNDERWAY: []}
+    samples: dict[str, list[_Sample]] = {NEW: [], RETURNING: [], BROWSING: []}
     for window, (learnt, of_window) in enumerate(windows):
         complete = replace(learnt, mixture=mixture, alpha=alpha)
         for moment in of_window:
@@ -138,12 +138,12 @@ def learn_weights(log: TrainingLog, candidates: Candidates, alpha: float) -> Ble
             if hits.any():
                 plain = [ndcg(rows[:, figure], hits, len(moment.targets)) for figure in POPULAR]
                 others = np.flatnonzero(~hits)
-                drawn = draw.permutation(others)[:OTHERS]
+                drawn = draw.permutation(others)[:MAX_OTHERS]
                 sample = np.concatenate((np.flatnonzero(hits), drawn))
                 share = (np.arange(len(sample)) < hits.sum()) / hits.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
                 samples[moment.situation].append(_Sample(window, complete, moment, (rows[sample], share, stands_for), plain))
-    weights = {name: _validated(found, KAPPA[name], name, candidates) for name, found in samples.items() if len(found) >= FEWEST}
+    weights = {name: _validated(found, KAPPA[name], name, candidates) for name, found in samples.items() if len(found) >= MIN_MOMENTS}
     return Blend(mixture, weights, {name: len(found) for name, found in samples.items()})
 
 
@@ -152,7 +152,7 @@ class _Sample:
     """A moment of a window; ``plain``: the NDCG of each popularity feature alone."""
 
     window: int
-    learnt: Learnt
+    learnt: Statistics
     moment: Moment
     example: Example
     plain: list[float]
@@ -160,50 +160,50 @@ class _Sample:
 
 def _validated(samples: Sequence[_Sample], kappa: float, name: str, candidates: Candidates) -> Floats:
     """Return learnt weights if they win on later windows, else popularity alone."""
-    early = [sample.example for sample in samples if sample.window < LATE]
-    late = [sample for sample in samples if sample.window >= LATE]
-    if min(len(early), len(late)) >= FEWEST:
+    early = [sample.example for sample in samples if sample.window < FIRST_COMPARED]
+    late = [sample for sample in samples if sample.window >= FIRST_COMPARED]
+    if min(len(early), len(late)) >= MIN_MOMENTS:
         figure = int(np.argmax(np.mean([sample.plain for sample in samples], axis=0)))
-        weights = fitted(early, kappa)
+        weights = fit_weights(early, kappa)
         cases = [(*_figures(sample.learnt, sample.moment, candidates), len(sample.moment.targets)) for sample in late]
         gain = np.array([ndcg(rows @ weights, hits, targets) for rows, hits, targets in cases]) - [sample.plain[figure] for sample in late]
         if gain.mean() <= (gain.std() / np.sqrt(len(gain)) if name == NEW else 0.0):
             return np.where(np.arange(len(weights)) == figure, 1.0, 0.0)
-    return fitted([sample.example for sample in samples], kappa)
+    return fit_weights([sample.example for sample in samples], kappa)
 
 
 def ndcg(score: Floats, hits: NDArray[np.bool_], targets: int) -> float:
-    """Return the NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002). ``hits``: which candidates are targets."""
-    gains = 1 / np.log2(np.arange(2, LIST + 2))
-    some = np.flatnonzero(score >= np.partition(score, -LIST)[-LIST]) if len(score) > LIST else np.arange(len(score))
-    order = some[np.argsort(-score[some], kind="stable")][:LIST]
-    return float(gains[: len(order)] @ hits[order] / gains[: min(LIST, targets)].sum())
+    """Return the NDCG of the first ``LIST_LENGTH`` places (Järvelin, Kekäläinen 2002). ``hits``: which candidates are targets."""
+    gains = 1 / np.log2(np.arange(2, LIST_LENGTH + 2))
+    some = np.flatnonzero(score >= np.partition(score, -LIST_LENGTH)[-LIST_LENGTH]) if len(score) > LIST_LENGTH else np.arange(len(score))
+    order = some[np.argsort(-score[some], kind="stable")][:LIST_LENGTH]
+    return float(gains[: len(order)] @ hits[order] / gains[: min(LIST_LENGTH, targets)].sum())
 
 
-def mixed(data: Sequence[tuple[Learnt, Moment]]) -> Floats:
+def fit_mixture(data: Sequence[tuple[Statistics, Moment]]) -> Floats:
     """Return π: the probability that the next view follows the popularity of each half-life, by EM (Dempster, Laird, Rubin 1977)."""
     mixture = np.full(len(HALF_LIVES), 1 / len(HALF_LIVES))
     parts = [
-        (signals.shares(learnt.popular, moment.targets), 1 / len(moment.targets)) for learnt, moment in data if moment.situation != UNDERWAY
+        (signals.shares(learnt.popular, moment.targets), 1 / len(moment.targets)) for learnt, moment in data if moment.situation != BROWSING
     ]
     if not parts:
         return mixture
     share = np.concatenate([part for part, _ in parts], axis=1)
     weight = np.concatenate([np.full(part.shape[1], value) for part, value in parts])
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         responsibility = mixture[:, None] * share
         mixture = (responsibility / responsibility.sum(axis=0)) @ weight + 1
         mixture /= mixture.sum()
     return mixture
 
 
-def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Floats, NDArray[np.bool_]]:
+def _figures(learnt: Statistics, moment: Moment, candidates: Candidates) -> tuple[Floats, NDArray[np.bool_]]:
     question = signals.question_of(learnt, moment.history, moment.shares, moment.now)
     among = candidates(learnt, question)
-    return signals.figures(learnt, question, among), np.isin(among, moment.targets)
+    return signals.features(learnt, question, among), np.isin(among, moment.targets)
 
 
-def fitted(examples: Sequence[Example], kappa: float) -> Floats:
+def fit_weights(examples: Sequence[Example], kappa: float) -> Floats:
     """Return w, regularised towards popularity alone. Features are centred, which does not change the probabilities."""
     spread = np.mean([rows.std(axis=0) for rows, _, _ in examples], axis=0) + 1e-9
     rows = np.concatenate([(rows - rows.mean(axis=0)) / spread for rows, _, _ in examples])
@@ -233,9 +233,8 @@ def _minimise(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prio
     return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B", options={"ftol": TOLERANCE}).x, dtype=np.float64)
 
 
-def names(weights: Floats) -> tuple[str, ...]:
-    """Return the names of the features of ``weights``."""
-    return (*ALWAYS, *PERSONAL)[: len(weights)]
+def feature_names(weights: Floats) -> tuple[str, ...]:
+    return (*GENERAL, *PERSONAL)[: len(weights)]
 
 
 class TrainingLog(Protocol):
@@ -249,13 +248,13 @@ class TrainingLog(Protocol):
 
     def __len__(self) -> int: ...
 
-    def when(self, share: float) -> float:
+    def quantile(self, share: float) -> float:
         """Return the hour below which this share of the views lies: that of a view, the lower one if the share falls between two."""
 
-    def learnt(self, moment: float) -> Learnt: ...
+    def statistics(self, moment: float) -> Statistics: ...
 
     def moments(self, begin: float, end: float) -> list[Moment]:
-        """Return the moments between two hours drawn by :func:`drawn`."""
+        """Return the moments between two hours drawn by :func:`draw_moments`."""
 
     def alpha(self) -> float:
         """Return the median of w_c / w_s."""
@@ -279,10 +278,10 @@ class LocalLog:
     def __len__(self) -> int:
         return len(self.clicks)
 
-    def when(self, share: float) -> float:
+    def quantile(self, share: float) -> float:
         return float(np.quantile(self.clicks.at, share, method="lower"))
 
-    def learnt(self, moment: float) -> Learnt:
+    def statistics(self, moment: float) -> Statistics:
         return signals.learn(self.clicks, moment)
 
     def moments(self, begin: float, end: float) -> list[Moment]:

@@ -15,15 +15,15 @@ from newsportal.recommend.base import Item, Log, View
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-SECONDS: Final = 3600.0
+HOUR_SECONDS: Final = 3600.0
 
-STEP: Final = 2.0**-30
+ROUNDING_STEP: Final = 2.0**-30
 """Values summed over views are rounded to multiples of this. Sums of such values below 2²³ are exact (a float has 53 bits), so they do not
 depend on the order or the number of machines. It allows 8 million views per story at nine decimals."""
 
 
 def hours(moment: datetime) -> float:
-    return moment.timestamp() / SECONDS
+    return moment.timestamp() / HOUR_SECONDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ class Clicks:
         return Clicks(self.readers, self.items, self.published, self.reader[early], self.story[early], self.at[early], self.share[early])
 
 
-def columns(log: Log) -> Clicks:
+def to_columns(log: Log) -> Clicks:
     """Convert the log to columns. Views of unknown stories are ignored; shares are clipped to 0 … 1."""
     items = tuple(sorted({item.story: item for item in log.items}.values(), key=lambda item: item.story))
     numbers = {item.story: number for number, item in enumerate(items)}
@@ -92,9 +92,9 @@ def _once(reader: Ints, story: Ints, at: Floats, share: Floats) -> tuple[Ints, I
     return reader[order], story[order], at[order], share[order]
 
 
-def summable(values: Floats) -> Floats:
-    """Round to multiples of :data:`STEP`, so that sums do not depend on the order."""
-    return np.asarray(np.round(values / STEP) * STEP, dtype=np.float64)
+def round_sums(values: Floats) -> Floats:
+    """Round to multiples of :data:`ROUNDING_STEP`, so that sums do not depend on the order."""
+    return np.asarray(np.round(values / ROUNDING_STEP) * ROUNDING_STEP, dtype=np.float64)
 
 
 def share(view: View) -> float:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from newsportal.recommend.clicks import Clicks, Floats, summable
+from newsportal.recommend.clicks import Clicks, Floats, round_sums
 
 ALPHA: Final = 0.532  # α of the paper's 100,000 stories, used until there are enough views to learn it
 
@@ -48,14 +48,14 @@ def fitted_rate(ages: Floats, unit: float = HOUR) -> float:
 
 def popularity(clicks: Clicks, now: float, half_life: float = np.inf) -> Floats:
     """p(s) = Σ 2^(−(now − t) / h)  over the views of s at t < now,   h: half-life in hours; h = ∞ counts them. Every addend is rounded to a
-    multiple of ``clicks.STEP``, so that p does not depend on the order of the sum. After a further time d, p is p · 2^(−d / h)."""
-    return counted(clicks.story, summable(fading(clicks.at, now, half_life)), clicks.stories)
+    multiple of ``clicks.ROUNDING_STEP``, so that p does not depend on the order of the sum. After a further time d, p is p · 2^(−d / h)."""
+    return weighted_counts(clicks.story, round_sums(decay(clicks.at, now, half_life)), clicks.stories)
 
 
-def counted(story: np.ndarray, weights: Floats, stories: int) -> Floats:
+def weighted_counts(story: np.ndarray, weights: Floats, stories: int) -> Floats:
     return np.bincount(story, weights, minlength=stories).astype(np.float64)
 
 
-def fading(at: Floats, now: float, half_life: float) -> Floats:
+def decay(at: Floats, now: float, half_life: float) -> Floats:
     """Return the weight at ``now`` of views at ``at``."""
     return np.asarray(np.exp2(-np.maximum(0.0, now - at) / half_life), dtype=np.float64)

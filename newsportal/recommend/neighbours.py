@@ -7,12 +7,12 @@ Heckerman, Kadie 1998, section 2.3). A reader's views are ordered by time, then 
     c(i, j) = Σ 1 / n        w(i, j) = number of such pairs        d(i) = Σ over readers of i: 1 / n
     together(i, j) = c(i, j) / √(d(i) d(j)) · w(i, j) / (w(i, j) + ``SHRINK``)
 
-which is symmetric. **After** (sequential rules; Ludewig, Jannach 2018, section 2.2, formula 3): for q − p ≤ ``STEPS``,
+which is symmetric. **After** (sequential rules; Ludewig, Jannach 2018, section 2.2, formula 3): for q − p ≤ ``MAX_STEPS``,
 
     s(i → j) = Σ 1 / (q − p)      after(i → j) = s(i → j) / v(i),   v(i) = views of i
 
-Every addend is rounded to a multiple of ``clicks.STEP``, so that the sums do not depend on their order. For each story the ``KEPT`` largest
-values are kept; ties are broken by story name.
+Every addend is rounded to a multiple of ``clicks.ROUNDING_STEP``, so that the sums do not depend on their order. For each story the
+``MAX_NEIGHBOURS`` largest values are kept; ties are broken by story name.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Any, Final
 import numpy as np
 
 from newsportal.recommend import formulas
-from newsportal.recommend.clicks import Clicks, Floats, Ints, summable
+from newsportal.recommend.clicks import Clicks, Floats, Ints, round_sums
 from newsportal.recommend.formulas import ratings
 
 WINDOW: Final = 50  # maximum distance of two views of one reader that form a pair: a reader with n views has at most 50 n pairs
-STEPS: Final = 10  # maximum distance of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)
+MAX_STEPS: Final = 10  # maximum distance of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)
 SHRINK: Final = 5.0  # strength of the shrinkage, in pairs (Bell, Koren 2007, section 2.2, use the same form)
-KEPT: Final = 100  # neighbours stored for each story
-CHUNK: Final = 4_000_000  # pairs summed in one block: about 400 MB
+MAX_NEIGHBOURS: Final = 100  # neighbours stored for each story
+MAX_BLOCK_PAIRS: Final = 4_000_000  # pairs summed in one block: about 400 MB
 DIGITS: Final = 10  # decimals used to rank neighbours: values that differ only by rounding are ties
 
 
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSums:
-    """Sums over ordered pairs of different stories, ordered by first, then second: ``joint`` c, ``pairs`` w, ``after`` s."""
+    """Sums over ordered pairs of different stories, ordered by first, then second: ``joint`` c, ``pairs`` w, ``viewed_next`` s."""
 
     first: Ints
     second: Ints
@@ -60,12 +60,12 @@ class PairSums:
 
 
 def pair_sums(clicks: Clicks) -> PairSums:
-    """Return c, w and s of the pairs kept by :func:`viewed_jointly` or :func:`after`, in blocks of stories to bound the memory."""
-    damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
-    return joined([near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)])
+    """Return c, w and s of the pairs kept by :func:`viewed_jointly` or :func:`viewed_next`, in blocks of stories to bound the memory."""
+    damping, views = damping_of(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
+    return concatenate([prune_sums(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)])
 
 
-def joined(parts: Sequence[PairSums]) -> PairSums:
+def concatenate(parts: Sequence[PairSums]) -> PairSums:
     """Concatenate the sums of consecutive ranges of stories."""
     if not parts:
         return PairSums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
@@ -77,12 +77,12 @@ def _columns(sums: PairSums) -> list[Any]:
 
 
 def blocks(views: Floats) -> Iterator[tuple[int, int]]:
-    """Yield ranges of stories with at most ``CHUNK`` pairs, unless a single story has more."""
+    """Yield ranges of stories with at most ``MAX_BLOCK_PAIRS`` pairs, unless a single story has more."""
     ends = np.cumsum(views) * 2 * WINDOW
     low = 0
     while low < len(views):
         done = ends[low - 1] if low else 0.0
-        high = max(low + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+        high = max(low + 1, int(np.searchsorted(ends, done + MAX_BLOCK_PAIRS, side="right")))
         yield low, high
         low = high
 
@@ -102,13 +102,13 @@ def block_sums(clicks: Clicks, low: int, high: int) -> PairSums:
         first, second = first[same_reader], second[same_reader]
         firsts.append(clicks.story[first] - low)
         seconds.append(clicks.story[second])
-        after = np.full(len(first), summable(np.array(1 / gap)) if 0 < gap <= STEPS else 0.0)
-        values.append(np.column_stack((summable(1.0 / counts[clicks.reader[first]]), np.ones(len(first)), after)))
-    first, second, value = added(np.concatenate(firsts), np.concatenate(seconds), np.concatenate(values), clicks.stories)
+        after = np.full(len(first), round_sums(np.array(1 / gap)) if 0 < gap <= MAX_STEPS else 0.0)
+        values.append(np.column_stack((round_sums(1.0 / counts[clicks.reader[first]]), np.ones(len(first)), after)))
+    first, second, value = sum_pairs(np.concatenate(firsts), np.concatenate(seconds), np.concatenate(values), clicks.stories)
     return PairSums(first + low, second, *value.T)
 
 
-def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints, Ints, Floats]:
+def sum_pairs(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints, Ints, Floats]:
     """Return the distinct pairs, ordered by first and second, and the sum of each column of ``values`` over the entries of a pair."""
     from scipy import sparse
 
@@ -122,22 +122,22 @@ def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints
     return rows[begins], columns[begins], np.column_stack([np.add.reduceat(column[ordered.data], begins) for column in values.T])
 
 
-def near(sums: PairSums, damping: Floats, views: Floats) -> PairSums:
+def prune_sums(sums: PairSums, damping: Floats, views: Floats) -> PairSums:
     """Keep only the sums needed by a table."""
     near = np.zeros(len(sums.first), dtype=bool)
     for value in (_joint_likeness(sums, damping), _after(sums, views)):
-        near[_nearest(sums.first, sums.second, value, len(views), KEPT)] = True
+        near[_nearest(sums.first, sums.second, value, len(views), MAX_NEIGHBOURS)] = True
     return PairSums(*(column[near] for column in _columns(sums)))
 
 
-def damped(clicks: Clicks) -> Floats:
+def damping_of(clicks: Clicks) -> Floats:
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
-    return np.bincount(clicks.story, summable(1.0 / np.maximum(counts, 1))[clicks.reader], minlength=clicks.stories).astype(np.float64)
+    return np.bincount(clicks.story, round_sums(1.0 / np.maximum(counts, 1))[clicks.reader], minlength=clicks.stories).astype(np.float64)
 
 
 def viewed_jointly(sums: PairSums, damping: Floats) -> Table:
-    """Return for each story the ``KEPT`` stories most often viewed together with it; ``damping``: d."""
-    return nearest(sums.first, sums.second, _joint_likeness(sums, damping), len(damping))
+    """Return for each story the ``MAX_NEIGHBOURS`` stories most often viewed together with it; ``damping``: d."""
+    return nearest_stories(sums.first, sums.second, _joint_likeness(sums, damping), len(damping))
 
 
 def _joint_likeness(sums: PairSums, damping: Floats) -> Floats:
@@ -145,16 +145,16 @@ def _joint_likeness(sums: PairSums, damping: Floats) -> Floats:
     return np.asarray(likeness * sums.pairs / (sums.pairs + SHRINK), dtype=np.float64)
 
 
-def after(sums: PairSums, views: Floats) -> Table:
-    """Return for each story the ``KEPT`` stories most often viewed next; ``views``: v."""
-    return nearest(sums.first, sums.second, _after(sums, views), len(views))
+def viewed_next(sums: PairSums, views: Floats) -> Table:
+    """Return for each story the ``MAX_NEIGHBOURS`` stories most often viewed next; ``views``: v."""
+    return nearest_stories(sums.first, sums.second, _after(sums, views), len(views))
 
 
 def _after(sums: PairSums, views: Floats) -> Floats:
     return np.asarray(sums.after / np.maximum(views, 1)[sums.first], dtype=np.float64)
 
 
-def nearest(first: Ints, second: Ints, value: Floats, stories: int, limit: int = KEPT) -> Table:
+def nearest_stories(first: Ints, second: Ints, value: Floats, stories: int, limit: int = MAX_NEIGHBOURS) -> Table:
     """Return the ``limit`` largest values above 0 of each first story; ties prefer the lower second."""
     places = _nearest(first, second, value, stories, limit)
     return Table(np.searchsorted(first[places], np.arange(stories + 1)), second[places], value[places])
@@ -175,7 +175,7 @@ def _nearest(first: Ints, second: Ints, value: Floats, stories: int, limit: int)
     return order[np.arange(len(order)) - starts[first[order]] < limit]
 
 
-NOTHING: Final = 1e-9  # stored for a rating of exactly α, to distinguish it from no rating
+ZERO_RATING: Final = 1e-9  # stored for a rating of exactly α, to distinguish it from no rating
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,13 +201,13 @@ class UserNeighbours:
         faded = formulas.weight(now - self.published, self.rate, self.unit)
         if not len(stories):
             return faded
-        alike = self.alike(stories, values)
+        alike = self.similarities(stories, values)
         alike[self.given[:, stories].sum(axis=1) == np.diff(self.given.indptr)] = 0.0
         total_similarity = float(np.abs(alike).sum())
         weighted_sum = self.rated.T @ alike - self.given.T @ (alike * self.means)
         return np.asarray((values.mean() + (weighted_sum / total_similarity if total_similarity else 0.0)) * faded, dtype=np.float64)
 
-    def alike(self, stories: Ints, values: Floats) -> Floats:
+    def similarities(self, stories: Ints, values: Floats) -> Floats:
         """Return sim with every reader: the cosine over the stories rated by both, 0 if there are none."""
         rated, given = self.rated[:, stories], self.given[:, stories]
         lengths = np.sqrt((given @ values**2) * np.asarray(rated.multiply(rated).sum(axis=1)).ravel())
@@ -219,7 +219,7 @@ def rated_by(starts: Ints, story: Ints, share: Floats, published: Floats, *, alp
     from scipy import sparse
 
     values = ratings(share, alpha)
-    values = np.where(values == 0, NOTHING, values)
+    values = np.where(values == 0, ZERO_RATING, values)
     shape, counts = (len(starts) - 1, len(published)), np.diff(starts)
     means = np.bincount(np.repeat(np.arange(shape[0]), counts), values, minlength=shape[0]) / np.maximum(counts, 1)
     rated, given = (sparse.csr_array((column, story, starts), shape=shape) for column in (values, np.ones(len(values))))

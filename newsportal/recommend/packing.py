@@ -16,15 +16,15 @@ from newsportal.packing import Form
 from newsportal.recommend import formulas, signals
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.blend import Weights
-from newsportal.recommend.clicks import SECONDS, Floats, Ints, hours
+from newsportal.recommend.clicks import HOUR_SECONDS, Floats, Ints, hours
 from newsportal.recommend.neighbours import Table
-from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
+from newsportal.recommend.signals import GENERAL, HALF_LIVES, PERSONAL, Statistics
 
 FORM: Final = Form("newsportal recommendations", 2, 2 << 30, 512 << 20, header="text", compression=1)
 """Size limits: 100,000 stories with all neighbours take 350 MB."""
 
 
-def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
+def pack(learnt: Statistics, weights: Weights, facts: Mapping[str, Any]) -> bytes:
     """Serialise a model deterministically. Values of neighbours are stored in single precision."""
     text = {
         "moment": learnt.moment,
@@ -53,7 +53,7 @@ def _table(name: str, table: Table) -> dict[str, Any]:
     return {f"{name}_starts": table.starts, f"{name}_story": table.story.astype(np.int32), f"{name}_value": table.value.astype(np.float32)}
 
 
-def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
+def unpack(data: bytes) -> tuple[Statistics, Weights, dict[str, Any]]:
     """Restore a model. Raises ``ModelError`` for bytes that are not such a model, damaged, or of another version."""
     text, arrays = packing.unpack(data, FORM)
     try:
@@ -64,15 +64,15 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
         labels, words = tuple(map(str, text["labels"])), tuple(map(str, text["words"]))
         rows_starts, rows_story = _starts(arrays["rows_starts"], len(arrays["rows_story"])), _stories(arrays["rows_story"], len(items))
         readers = np.repeat(np.arange(len(rows_starts) - 1), np.diff(rows_starts))
-        learnt = Learnt(
+        learnt = Statistics(
             moment=float(text["moment"]),
             items=items,
-            published=np.array([item.published.timestamp() / SECONDS for item in items]),
+            published=np.array([item.published.timestamp() / HOUR_SECONDS for item in items]),
             popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))),
             mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
             joint=_read("together", arrays, len(items)),
             after=_read("after", arrays, len(items)),
-            rows=signals.indexed(rows_starts, rows_story, _floats(arrays["rows_share"], rows_story.shape), readers, len(items)),
+            rows=signals.index_rows(rows_starts, rows_story, _floats(arrays["rows_share"], rows_story.shape), readers, len(items)),
             labels=labels,
             base=_floats(arrays["base"], (len(labels),)),
             words=words,
@@ -82,7 +82,7 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             alpha=float(text["alpha"]),
         )
         weights = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
-        lengths = {name: len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL) for name in weights}
+        lengths = {name: len(GENERAL) if name == "new" else len(GENERAL) + len(PERSONAL) for name in weights}
         return learnt, {name: _floats(value, (lengths[name],)) for name, value in weights.items()}, dict(text["facts"])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, OSError) as error:
         raise ModelError("the recommendation model is damaged: fit it again") from error
@@ -114,7 +114,7 @@ def _starts(value: Any, end: int) -> Any:
     return value.astype(np.int64)
 
 
-def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Learnt:
+def extend(learnt: Statistics, views: Iterable[View], items: Iterable[Item]) -> Statistics:
     """Add stories and views to a model. Known stories stay unchanged; views before the model's moment are ignored, as already counted."""
     old_numbers = {item.story: number for number, item in enumerate(learnt.items)}
     new = {item.story: item for item in items if item.story not in old_numbers}
@@ -142,7 +142,7 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
 
 def _popular(old: Floats, half_life: float, then: float, moment: float, at: Floats, story: Ints, more: int) -> Floats:
     faded = np.concatenate((old, np.zeros(more))) * np.exp2(-(moment - then) / half_life)
-    return np.asarray(faded + formulas.counted(story, formulas.fading(at, moment, half_life), len(old) + more))
+    return np.asarray(faded + formulas.weighted_counts(story, formulas.decay(at, moment, half_life), len(old) + more))
 
 
 def _with_empty_rows(table: Table, more: int) -> Table:

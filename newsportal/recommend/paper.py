@@ -27,10 +27,10 @@ class Paper:
 
     @cached_property
     def neighbours(self) -> neighbours.UserNeighbours:
-        learnt = self.fit.learnt
+        learnt = self.fit.stats
         alpha = learnt.alpha if self.alpha is None else self.alpha
         facts = self.fit.facts
-        learnt_rate = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.ENOUGH_VIEWS else formulas.RATE
+        learnt_rate = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.MIN_VIEWS else formulas.RATE
         rate = learnt_rate if self.rate is None else self.rate
         rows = learnt.rows
         return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)
@@ -45,12 +45,12 @@ class Paper:
         """See :meth:`newsportal.recommend.best.Best.recommend`; ties are ordered newest first. There is no exploration."""
         stories, shares, _ = self.fit.history(history)
         score = self.neighbours.predict(stories, shares - self.neighbours.alpha, hours(now))
-        published = self.fit.learnt.published
+        published = self.fit.stats.published
         score[published > hours(now)] = -np.inf
         score[[*stories, *(self.fit.numbers[story] for story in without if story in self.fit.numbers)]] = -np.inf
         order = [story for story in np.lexsort((-published, -score))[:n].tolist() if np.isfinite(score[story])]
         by = "neighbours" if len(stories) else "fresh"
-        return tuple(Recommendation(self.fit.learnt.items[story].story, round(float(score[story]), 6), by) for story in order)
+        return tuple(Recommendation(self.fit.stats.items[story].story, round(float(score[story]), 6), by) for story in order)
 
-    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Paper:
-        return replace(self, fit=self.fit.extended(views, items))
+    def extend(self, views: Iterable[View], items: Iterable[Item]) -> Paper:
+        return replace(self, fit=self.fit.extend(views, items))

@@ -37,7 +37,7 @@ INCOMPLETE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Factors:
     pictures: float
     size: float
     captions: float
@@ -51,11 +51,11 @@ class Parts:
         return float(prod(asdict(self).values()))
 
 
-def parts(images: Sequence[Image], *, weight: int = 5, sites: int = 1, complete: bool = True) -> Parts:
+def factors(images: Sequence[Image], *, weight: int = 5, sites: int = 1, complete: bool = True) -> Factors:
     """Return the factors of a story with these pictures, from a source of this weight (1–10), published by ``sites`` sites."""
     sides = [min(image.width, image.height) for image in images if image.width and image.height]
     captioned = len({image.caption for image in images if image.caption}) / len(images) if images else 0.0
-    return Parts(
+    return Factors(
         pictures=_within(sqrt(len(images) / ORDINARY_PICTURES), 0.5, 2.0),
         size=_within(median_low(sides) / ORDINARY_SIDE, 0.5, 1.5) if sides else 1.0,
         captions=0.5 + captioned,
@@ -65,7 +65,7 @@ def parts(images: Sequence[Image], *, weight: int = 5, sites: int = 1, complete:
     )
 
 
-def score(worth: Parts, moment: datetime) -> float:
+def score(worth: Factors, moment: datetime) -> float:
     """Return the ranking score, highest first. ``moment``: when the story appeared (aware)."""
     return log2(worth.worth) + (moment - EPOCH) / HALF_LIFE
 

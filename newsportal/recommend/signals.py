@@ -1,7 +1,7 @@
 """Features of candidate stories, and the statistics of the log that they are computed from (sums over readers and pairs).
 
 Every feature is a logarithm or of that order, because :mod:`blend` sums them: a product of powers. x̂ is x divided by the largest x of the
-candidates; ε = ``FLOOR`` stands for "never viewed together".
+candidates; ε = ``MIN_SHARE`` stands for "never viewed together".
 
 | feature | of story s at ``now`` |
 |---|---|
@@ -10,7 +10,7 @@ candidates; ε = ``FLOOR`` stands for "never viewed together".
 | ``age-log``, ``age-day``, ``age-decade`` | ln(1 + a), e^(−a / 24 h), e^(−a / 240 h), a: hours since publication |
 | ``together`` | ln(ε + x̂), x = Σ together(i, s) · 0.8^place over the latest 10 stories i of the history |
 | ``together-all`` | the same over the latest 50, without decay |
-| ``after`` | ln(ε + x̂), x = Σ after(i → s) · 0.6^place over the latest 10 |
+| ``viewed_next`` | ln(ε + x̂), x = Σ after(i → s) · 0.6^place over the latest 10 |
 | ``votes`` | ln(ε + x̂), x: V-SKNN's score |
 | ``mixed`` | ln(ε + (x̂ of together + x̂ of after + x̂ of votes) / 3) |
 | ``labels``, ``words`` | affinity of labels; mean similarity of words |
@@ -18,15 +18,15 @@ candidates; ε = ``FLOOR`` stands for "never viewed together".
 
 **Votes** (V-SKNN; Ludewig, Jannach 2018, "Evaluation of session-based recommendation algorithms", section 2.3, as in their code). The story
 at place p of a history of n distinct stories, latest first (place 1), has the weight w(p) = 1 − 0.1 · p, at least 0 (linear). Of the
-readers of these stories the ``SAMPLED`` with the latest views are candidates; the similarity to reader u is
+readers of these stories the ``MAX_COMPARED`` with the latest views are candidates; the similarity to reader u is
 
     sim(u) = Σ w(story of the history that u viewed) / n
 
-and the ``NEIGHBOURS`` most similar vote: score(s) = Σ sim(u) · w(place of the latest story of the history that u viewed) · idf(s), idf(s) =
+and the ``MAX_VOTERS`` most similar vote: score(s) = Σ sim(u) · w(place of the latest story of the history that u viewed) · idf(s), idf(s) =
 ln(readers / readers of s) as factor 1 + λ · idf, with λ = 5.
 
 **Labels** (topics, category, source). With n(l) the reader's views of stories labelled l, n their sum over views, and base(l) the share of
-l in all views, the reader's share is estimated with m = ``PRIOR`` pseudo-views (Dirichlet smoothing):
+l in all views, the reader's share is estimated with m = ``PRIOR_VIEWS`` pseudo-views (Dirichlet smoothing):
 
     p(l) = (n(l) + m · base(l)) / (n + m)        affinity(s) = Σ over labels l of s: ln(p(l) / base(l))
 
@@ -53,9 +53,9 @@ from newsportal.recommend.base import Item
 from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.neighbours import Table
 
-SAMPLED: Final = 2000  # readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)
-NEIGHBOURS: Final = 200  # readers that vote (the paper's k)
-ROW: Final = 100  # latest views stored per reader: bounds the influence of one reader
+MAX_COMPARED: Final = 2000  # readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)
+MAX_VOTERS: Final = 200  # readers that vote (the paper's k)
+MAX_ROW: Final = 100  # latest views stored per reader: bounds the influence of one reader
 IDF: Final = 5.0
 
 
@@ -73,21 +73,21 @@ class Rows:
     read: Floats
 
 
-def rows(clicks: Clicks, most: int | None = None) -> Rows:
-    """Return the latest ``ROW`` views of the ``most`` most recent readers; ties by name."""
+def rows(clicks: Clicks, max_readers: int | None = None) -> Rows:
+    """Return the latest ``MAX_ROW`` views of the ``max_readers`` most recent readers; ties by name."""
     starts = clicks.starts()
     counts = np.diff(starts)
     readers = np.flatnonzero(counts)
     order = readers[np.lexsort((readers, clicks.at[starts[readers + 1] - 1]))]
-    order = order[-most:] if most else order
-    sizes = np.minimum(counts[order], ROW)
+    order = order[-max_readers:] if max_readers else order
+    sizes = np.minimum(counts[order], MAX_ROW)
     ends = np.concatenate(([0], np.cumsum(sizes)))
     places = np.repeat(starts[order + 1] - ends[1:], sizes) + np.arange(ends[-1])
     story, reader = clicks.story[places], np.repeat(np.arange(len(order)), sizes)
-    return indexed(ends, story, clicks.share[places], reader, clicks.stories)
+    return index_rows(ends, story, clicks.share[places], reader, clicks.stories)
 
 
-def indexed(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int) -> Rows:
+def index_rows(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int) -> Rows:
     by = np.lexsort((-reader, story))
     read = np.bincount(story, share, stories).astype(np.float64)
     return Rows(starts, story, share, np.searchsorted(story[by], np.arange(stories + 1)), reader[by], read)
@@ -96,7 +96,7 @@ def indexed(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int
 def votes(rows: Rows, history: Ints, stories: int) -> Floats:
     """Return the vote score of every story. ``history``: distinct stories, latest first."""
     weight = np.maximum(0.0, 1 - 0.1 * np.arange(1, len(history) + 1))
-    parts = [rows.by[rows.began[s] : rows.began[s + 1]][:SAMPLED] for s in history]
+    parts = [rows.by[rows.began[s] : rows.began[s + 1]][:MAX_COMPARED] for s in history]
     readers = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
     if not len(readers):
         return np.zeros(stories)
@@ -105,8 +105,8 @@ def votes(rows: Rows, history: Ints, stories: int) -> Floats:
     likeness = np.bincount(inverse, weight[places]) / len(history)
     latest = np.full(len(voters), len(history))
     np.minimum.at(latest, inverse, places)
-    recent = np.arange(len(voters))[-SAMPLED:]
-    nearest = recent[np.lexsort((-voters[recent], -likeness[recent]))][:NEIGHBOURS]
+    recent = np.arange(len(voters))[-MAX_COMPARED:]
+    nearest = recent[np.lexsort((-voters[recent], -likeness[recent]))][:MAX_VOTERS]
     vote = likeness[nearest] * weight[latest[nearest]]
     begins, ends = rows.starts[voters[nearest]], rows.starts[voters[nearest] + 1]
     counts = ends - begins
@@ -118,7 +118,7 @@ def votes(rows: Rows, history: Ints, stories: int) -> Floats:
     return score
 
 
-PRIOR: Final = 5.0  # pseudo-views added to a reader's own
+PRIOR_VIEWS: Final = 5.0  # pseudo-views added to a reader's own
 Matrix = Any  # a sparse matrix of SciPy (untyped)
 
 
@@ -134,9 +134,9 @@ def base_shares(matrix: Matrix, views: Floats) -> Floats:
     return np.asarray(counts / max(1.0, views.sum() + len(counts)))
 
 
-def label_likings(counts: Floats, base: Floats, views: int) -> Floats:
+def label_preferences(counts: Floats, base: Floats, views: int) -> Floats:
     """Return ln(p(l) / base(l)) of every label; ``counts``: n(l), ``views``: n."""
-    return np.asarray(np.log((counts + PRIOR * base) / (views + PRIOR) / base))
+    return np.asarray(np.log((counts + PRIOR_VIEWS * base) / (views + PRIOR_VIEWS) / base))
 
 
 def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Matrix:
@@ -174,24 +174,24 @@ HALF_LIVES: Final = (3.0, 12.0, 48.0, 240.0, 960.0, float("inf"))
 
 AGES: Final = (24.0, 240.0)
 
-ALWAYS: Final = ("popular", *(f"popular-{half_life:g}" for half_life in HALF_LIVES), "age-log", "age-day", "age-decade")
+GENERAL: Final = ("popular", *(f"popular-{half_life:g}" for half_life in HALF_LIVES), "age-log", "age-day", "age-decade")
 """Features that need no history."""
 
 LIKED: Final = ("liked-labels", "liked-words", "liked-all")
 PERSONAL: Final = ("together", "together-all", "after", "votes", "mixed", "labels", "words", *LIKED)
-LITTLE: Final = 0.05  # views added to each story's
-FLOOR: Final = 0.01
-HISTORY: Final = 50  # latest stories of a history that are used
-LATEST: Final = 10  # those of them used for ``together`` and ``after``
-TOGETHER_FADES: Final = 0.8
-AFTER_FADES: Final = 0.6
+SMOOTHING: Final = 0.05  # views added to each story's
+MIN_SHARE: Final = 0.01
+MAX_HISTORY: Final = 50  # latest stories of a history that are used
+MAX_LATEST: Final = 10  # those of them used for ``together`` and ``viewed_next``
+TOGETHER_DECAY: Final = 0.8
+AFTER_DECAY: Final = 0.6
 """Decay per place in the history (chosen on the last day of RSC15's training part: 0.4 to 0.9 differ by 0.006)."""
 
-MOST_READERS: Final = 20_000  # number of most recent readers whose views are stored for voting
+MAX_READERS: Final = 20_000  # number of most recent readers whose views are stored for voting
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learnt:
+class Statistics:
     """Statistics of a log at ``moment``. ``popular`` has a row, ``mixture`` (π) an entry per half-life; ``idf`` one per word in
     ``words``."""
 
@@ -215,7 +215,7 @@ class Learnt:
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
     """All sums over views: p of each half-life (a row each, ∞ last), d of each story, sums over pairs, latest views of readers.
-    :func:`assembled` gives the same result wherever they were computed."""
+    :func:`assemble` gives the same result wherever they were computed."""
 
     popular: Floats
     damped: Floats
@@ -223,29 +223,29 @@ class Sums:
     rows: Rows
 
 
-def summed(clicks: Clicks, moment: float) -> Sums:
+def sums_of(clicks: Clicks, moment: float) -> Sums:
     earlier = clicks.before(moment)
     return Sums(
         popular=np.array([formulas.popularity(earlier, moment, half_life) for half_life in HALF_LIVES]),
-        damped=neighbours.damped(earlier),
+        damped=neighbours.damping_of(earlier),
         pairs=neighbours.pair_sums(earlier),
-        rows=rows(earlier, MOST_READERS),
+        rows=rows(earlier, MAX_READERS),
     )
 
 
-def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: Sums) -> Learnt:
+def assemble(items: tuple[Item, ...], published: Floats, moment: float, sums: Sums) -> Statistics:
     """Build the statistics from the sums. ``items`` are sorted by story and numbered in this order."""
     labels = tuple(sorted({label for item in items for label in item.labels}))
     by_label = label_matrix(items, labels)
     words, idf = vocabulary(items)
-    return Learnt(
+    return Statistics(
         moment=moment,
         items=items,
         published=published,
         popular=sums.popular,
         mixture=np.full(len(HALF_LIVES), 1 / len(HALF_LIVES)),
         joint=neighbours.viewed_jointly(sums.pairs, sums.damped),
-        after=neighbours.after(sums.pairs, sums.popular[-1]),
+        after=neighbours.viewed_next(sums.pairs, sums.popular[-1]),
         rows=sums.rows,
         labels=labels,
         base=base_shares(by_label, sums.popular[-1]),
@@ -256,8 +256,8 @@ def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: S
     )
 
 
-def learn(clicks: Clicks, moment: float) -> Learnt:
-    return assembled(clicks.items, clicks.published, moment, summed(clicks, moment))
+def learn(clicks: Clicks, moment: float) -> Statistics:
+    return assemble(clicks.items, clicks.published, moment, sums_of(clicks, moment))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,14 +270,14 @@ class Question:
     votes: Floats
 
 
-def question_of(learnt: Learnt, history: Ints, shares: Floats, now: float) -> Question:
-    history = history[:HISTORY]
-    return Question(history, shares[:HISTORY], now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
+def question_of(learnt: Statistics, history: Ints, shares: Floats, now: float) -> Question:
+    history = history[:MAX_HISTORY]
+    return Question(history, shares[:MAX_HISTORY], now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
 
 
-def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
-    """Return the features, a row per candidate: ``ALWAYS``, and with a history ``PERSONAL``."""
-    popular = np.log(LITTLE + learnt.popular[:, candidates])
+def features(learnt: Statistics, question: Question, candidates: Ints) -> Floats:
+    """Return the features, a row per candidate: ``GENERAL``, and with a history ``PERSONAL``."""
+    popular = np.log(SMOOTHING + learnt.popular[:, candidates])
     expected = np.log(learnt.mixture @ shares(learnt.popular, candidates))
     age = np.maximum(0.0, question.now - learnt.published[candidates])
     always = [expected, *popular, np.log1p(age), *(np.exp(-age / unit) for unit in AGES)]
@@ -286,26 +286,26 @@ def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
 
 def shares(popular: Floats, stories: Ints) -> Floats:
     """Return the smoothed share of these stories in all views, a row per half-life."""
-    totals = popular.sum(axis=1) + LITTLE * popular.shape[1]
-    return np.asarray((popular[:, stories] + LITTLE) / totals[:, None], dtype=np.float64)
+    totals = popular.sum(axis=1) + SMOOTHING * popular.shape[1]
+    return np.asarray((popular[:, stories] + SMOOTHING) / totals[:, None], dtype=np.float64)
 
 
-def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
+def _personal(learnt: Statistics, question: Question, candidates: Ints) -> list[Floats]:
     history, stories = question.history, len(learnt.items)
-    near = _scaled(gathered(learnt.joint, history[:LATEST], TOGETHER_FADES, stories)[candidates])
-    all_near = _scaled(gathered(learnt.joint, history, 1.0, stories)[candidates])
-    following = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
+    near = _scaled(sum_values(learnt.joint, history[:MAX_LATEST], TOGETHER_DECAY, stories)[candidates])
+    all_near = _scaled(sum_values(learnt.joint, history, 1.0, stories)[candidates])
+    following = _scaled(sum_values(learnt.after, history[:MAX_LATEST], AFTER_DECAY, stories)[candidates])
     votes = _scaled(question.votes[candidates])
-    logarithms = [np.log(FLOOR + x) for x in (near, all_near, following, votes, (near + following + votes) / 3)]
+    logarithms = [np.log(MIN_SHARE + x) for x in (near, all_near, following, votes, (near + following + votes) / 3)]
     interest = formulas.ratings(question.shares, learnt.alpha)  # for ``labels``, ``words`` and the features ``LIKED``
     counts, label_interest = _sums(learnt.label_matrix, history, np.ones(len(history)), interest)
     profile, word_interest = _sums(learnt.word_matrix, history, np.full(len(history), 1 / len(history)), interest)
-    likings = label_likings(counts, learnt.base, len(history))
-    labels, liked_labels = _products(learnt.label_matrix, candidates, likings, label_interest / (counts + PRIOR))
-    words, liked_words = _products(learnt.word_matrix, candidates, profile, word_interest / (len(history) + PRIOR))
+    likings = label_preferences(counts, learnt.base, len(history))
+    labels, liked_labels = _products(learnt.label_matrix, candidates, likings, label_interest / (counts + PRIOR_VIEWS))
+    words, liked_words = _products(learnt.word_matrix, candidates, profile, word_interest / (len(history) + PRIOR_VIEWS))
     rows = learnt.rows
     views = (rows.began[candidates + 1] - rows.began[candidates]).astype(np.float64)
-    everybody = (rows.read[candidates] - learnt.alpha * views) / (views + PRIOR)
+    everybody = (rows.read[candidates] - learnt.alpha * views) / (views + PRIOR_VIEWS)
     return [*logarithms, labels, words, liked_labels, liked_words, everybody]
 
 
@@ -319,7 +319,7 @@ def _products(matrix: Matrix, stories: Ints, *vectors: Floats) -> Floats:
     return np.asarray((matrix[stories] @ np.column_stack(vectors)).T) if matrix.nnz else np.zeros((len(vectors), len(stories)))
 
 
-def gathered(table: Table, history: Ints, fades: float, stories: int) -> Floats:
+def sum_values(table: Table, history: Ints, fades: float, stories: int) -> Floats:
     """Return Σ value(i, s) · fades^place over the history, for every story s."""
     score = np.zeros(stories)
     for place, story in enumerate(history):

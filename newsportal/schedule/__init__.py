@@ -8,29 +8,23 @@ source's hours. To add a policy: write it in its own file, and compare it with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pkgutil import resolve_name
 from typing import Final
 
 from newsportal.messages import Message, joined
 from newsportal.schedule import policies
-from newsportal.schedule.learnt import learnt
 from newsportal.schedule.policies import Next, Past, Rules
 
-POLICIES: Final[Mapping[str, Callable[[Past, Rules, datetime], Next]]] = {
-    "learnt": learnt,
-    "fixed": policies.fixed,
-    "hours": policies.by_hours,
-    "weight": policies.by_weight,
-}
-"""Values of ``schedule.policy`` in ``sources.yaml``."""
+POLICIES: Final = {"learnt": "learnt:learnt", "fixed": "policies:fixed", "hours": "policies:by_hours", "weight": "policies:by_weight"}
+"""Value of ``schedule.policy`` in ``sources.yaml`` → module of this package and its function, loaded on first use."""
 
 
 def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     """Return the time of the next visit, not before ``now`` (timezone-aware), and its reason."""
     past = past.until(now)
-    found = POLICIES["fixed" if rules.interval else rules.policy](past, rules, now)
+    found: Next = resolve_name(f"{__name__}.{POLICIES['fixed' if rules.interval else rules.policy]}")(past, rules, now)
     if past.last is not None and (wait := policies.backed_off(past, rules)):
         late = past.last + policies.minutes(wait)
         if late > found.at:

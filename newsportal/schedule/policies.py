@@ -11,7 +11,7 @@ from hashlib import blake2b
 from math import log, sqrt
 from typing import Final, NamedTuple
 
-from newsportal.items.visits import SKEW, Visit
+from newsportal.items.visits import MAX_CLOCK_SKEW, Visit
 from newsportal.messages import Message, joined
 
 USUAL = 60.0  # minutes between visits of an unknown source (paper A: every hour)
@@ -36,7 +36,7 @@ class Past:
 
     def until(self, now: datetime) -> Past:
         """Return the past without visits dated after ``now``: if the clock was set back, the source is visited at once."""
-        if self.last is None or self.last <= now + SKEW:
+        if self.last is None or self.last <= now + MAX_CLOCK_SKEW:
             return self
         return replace(self, last=None, visits=tuple(visit for visit in self.visits if visit.at <= now))
 
@@ -168,7 +168,7 @@ KAPPA: Final = 40.0  # entries: two pages of twenty
 MIN_VISITS: Final = 6  # minimum number of visits: in the first ones everything is new
 
 
-def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, most: int = MOST) -> int:
+def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, max_pages: int = MOST) -> int:
     """Return the number of result pages of a search engine for the hour of ``now``; ``usual`` without enough data (``visits``: newest
     first).
 
@@ -184,7 +184,7 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
     share = sum(visit.new for visit in read) / sum(visit.entries for visit in read)
     same_hour = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
     fresh = (sum(visit.new for visit in same_hour) + KAPPA * share) / (sum(visit.entries for visit in same_hour) + KAPPA)
-    return 1 + round((most - 1) * min(1.0, fresh / ENOUGH))
+    return 1 + round((max_pages - 1) * min(1.0, fresh / ENOUGH))
 
 
 # Hub pages of a region (paper B, section 1.3): which of those found are asked for in a visit, by what each has brought.
@@ -258,11 +258,11 @@ def count_articles(page: HubPage, number: int) -> HubPage:
 
 
 def choose_hubs(
-    pages: Mapping[str, HubPage], rules: Rules, of_region: float | None, now: float, *, depth: int, most: int, began: float
+    pages: Mapping[str, HubPage], rules: Rules, of_region: float | None, now: float, *, depth: int, limit: int, began: float
 ) -> list[str]:
-    """Return the pages to request now, in a visit that ``began`` then and may request ``most``: new ones by depth, then those that are
+    """Return the pages to request now, in a visit that ``began`` then and may request ``limit``: new ones by depth, then those that are
     due."""
-    remaining = most - sum(page.asked >= began for page in pages.values())
+    remaining = limit - sum(page.asked >= began for page in pages.values())
     shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
     unproductive = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
     productive = Counter(shapes[url] for url, page in pages.items() if page.found)

@@ -75,7 +75,7 @@ class Results:
     ``facets``: ``site``, ``category``, ``topic`` -> value -> stories (articles if not collapsed), most frequent first; ``day`` (2026-03-01,
     in the query's zone), newest first.
 
-    ``capped``: the index stopped counting at its limit; ``total`` and facets then cover the newest matches ("more than"). ``loose``: no
+    ``capped``: the index stopped counting at its limit; ``total`` and facets then cover the newest matches ("more than"). ``partial``: no
     article has all the words; the hits have some of them.
     """
 
@@ -84,7 +84,7 @@ class Results:
     words: tuple[str, ...] = ()
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     capped: bool = False
-    loose: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

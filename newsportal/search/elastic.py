@@ -17,71 +17,71 @@ from elasticsearch import NotFoundError
 from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable, StoreError
 from newsportal.search import elastic_building, match, suggesting
 from newsportal.search.base import Hit, Query, Results, Status
-from newsportal.search.counting import in_order, local_zone
-from newsportal.search.docs import renew
+from newsportal.search.counting import local_zone, sort_facets
+from newsportal.search.docs import rebuild_if_needed
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
-from newsportal.search.elastic_layout import OFFER_BREAK
-from newsportal.search.highlight import hit
+from newsportal.search.elastic_layout import SEPARATOR
+from newsportal.search.highlight import build_hit
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.store import Store
 from newsportal.text.words import signature
 
-RANK = 1024.0  # score bonus per reading: more than all words together can earn (32 words of at most about 30 each)
-FIELDS: dict[match.Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
+RANK_BONUS = 1024.0  # score bonus per reading: more than all words together can earn (32 words of at most about 30 each)
+EXACT_FIELDS: dict[match.Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
 """Field of exact values for a place; other names use ``in_NAME``."""
 
 
-def ranked(compiled: match.Match) -> dict[str, Any]:
+def scored_query(compiled: match.Match) -> dict[str, Any]:
     """Return the query for ``compiled``; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
-    must = [clause(condition) for condition in compiled.needed if condition.place in ("text", "title")]
-    exact = [clause(condition) for condition in compiled.needed if condition.place not in ("text", "title")]
+    must = [clause_query(condition) for condition in compiled.required if condition.place in ("text", "title")]
+    exact = [clause_query(condition) for condition in compiled.required if condition.place not in ("text", "title")]
     bonus = []
-    if words := match.in_title(compiled.needed):
-        bonus.append({"constant_score": {"filter": clause(match.Clause("title_grams", words)), "boost": match.TITLE_BONUS}})
+    if words := match.title_bonus_grams(compiled.required):
+        bonus.append({"constant_score": {"filter": clause_query(match.Clause("title_grams", words)), "boost": match.TITLE_BONUS}})
     return {
         "bool": {
             "must": must,
-            "filter": [*exact, *(phrase(field, order) for field, order in compiled.phrases)],
-            "must_not": [clause(condition) for condition in compiled.without],
+            "filter": [*exact, *(phrase_query(field, order) for field, order in compiled.phrases)],
+            "must_not": [clause_query(condition) for condition in compiled.excluded],
             "should": bonus,
             "minimum_should_match": 0,
         }
     }
 
 
-def clause(condition: match.Clause) -> dict[str, Any]:
+def clause_query(condition: match.Clause) -> dict[str, Any]:
     operator = "or" if condition.any_of else "and"
     joined = " ".join(condition.words)
     if condition.place == "text":
         return {"combined_fields": {"query": joined, "fields": [f"title_words^{match.TITLE_WEIGHT:g}", "text_words"], "operator": operator}}
     if condition.place == "title":
         return {"match": {"title_words": {"query": joined, "operator": operator}}}
-    field = FIELDS.get(condition.place, f"in_{condition.place}")
+    field = EXACT_FIELDS.get(condition.place, f"in_{condition.place}")
     if condition.any_of:
         return {"terms": {field: list(condition.words)}}
     return {"bool": {"filter": [{"term": {field: word}} for word in condition.words]}}
 
 
-def phrase(field: str | None, order: str) -> dict[str, Any]:
+def phrase_query(field: str | None, order: str) -> dict[str, Any]:
     """Match these consecutive characters and words in the title, or also in the text if no field is given."""
     places = ("title_order",) if field else ("title_order", "text_order")
     return {"bool": {"should": [{"match_phrase": {place: order.strip()}} for place in places], "minimum_should_match": 1}}
 
 
-def between(parsed: match.ParsedQuery) -> dict[str, Any] | None:
+def time_filter(parsed: match.ParsedQuery) -> dict[str, Any] | None:
     """Return the time filter, in microseconds since 1970."""
     bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", parsed.since), ("lt", parsed.until)) if moment is not None}
     return {"range": {"moment": bounds}} if bounds else None
 
 
-WINDOW = 10_000  # maximum rank of a hit (index.max_result_window)
+MAX_RANK = 10_000  # maximum rank of a hit (index.max_result_window)
 FACET_VALUES = 200  # values of a facet, most frequent first
-EXACT = 40_000  # stories are counted exactly up to this number, and to within some percent above
-EXACT_VALUE = 1_000  # the same per facet value: each uses a table in the server's memory
+EXACT_TOTAL = 40_000  # stories are counted exactly up to this number, and to within some percent above
+EXACT_FACET = 1_000  # the same per facet value: each uses a table in the server's memory
 FACETS = {"site": "site", "category": "category", "topic": "topics"}
 
-SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
+SOURCE_FIELDS = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
 Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # arguments of the client's search → the server's response
 
 
@@ -96,7 +96,7 @@ def find(ask: Ask, query: Query) -> Results:
     total = _stories(response["aggregations"]) if query.collapse else response["hits"]["total"]["value"]
     buckets = {name: response["aggregations"][name]["buckets"] for name in (*FACETS, "day")}
     facets = {key: {str(bucket.get("key_as_string", bucket["key"])): _stories(bucket) for bucket in some} for key, some in buckets.items()}
-    return Results(page, total, parsed.words, in_order(facets), loose=total > 0 and rank == 0)
+    return Results(page, total, parsed.words, sort_facets(facets), partial=total > 0 and rank == 0)
 
 
 def _search_readings(ask: Ask, query: Query, parsed: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
@@ -106,10 +106,10 @@ def _search_readings(ask: Ask, query: Query, parsed: match.ParsedQuery) -> tuple
         matches.append((rank, match.compile_terms(parsed, query, reading)))
         # each article is scored by the first reading it matches; the rank of the reading takes precedence
         readings = [
-            {"bool": {"must": [ranked(compiled), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(compiled)]}}
+            {"bool": {"must": [scored_query(compiled), {"match_all": {"boost": RANK_BONUS * rank}}] if rank else [scored_query(compiled)]}}
             for rank, compiled in matches
         ]
-        bounds = between(parsed)
+        bounds = time_filter(parsed)
         es_query = {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
         response = ask(_body(es_query, query))
         found = response["hits"]["total"]["value"]
@@ -123,23 +123,23 @@ def _body(es_query: dict[str, Any], query: Query) -> dict[str, Any]:
     newest = [{"moment": "desc"}, {"id": "asc"}]
     return {
         "query": es_query,
-        "from_": min(offset, WINDOW),
-        "size": min(limit, max(0, WINDOW - offset)),
+        "from_": min(offset, MAX_RANK),
+        "size": min(limit, max(0, MAX_RANK - offset)),
         "sort": newest if query.sort == "time" else [{"_score": "desc"}, *newest],
         "track_scores": True,
         "track_total_hits": True,
-        "source": SOURCE,
+        "source": SOURCE_FIELDS,
         "aggs": _counts(query),
         **({"collapse": {"field": "story_id"}} if query.collapse else {}),
     }
 
 
 def _counts(query: Query) -> dict[str, Any]:
-    stories = {"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_VALUE}}} if query.collapse else {}
+    stories = {"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_FACET}}} if query.collapse else {}
     aggs: dict[str, Any] = {name: {"terms": {"field": field, "size": FACET_VALUES}, "aggs": stories} for name, field in FACETS.items()}
     day = {"field": "pubdate", "calendar_interval": "day", "format": "yyyy-MM-dd", "min_doc_count": 1, "time_zone": zone_name(query.zone)}
     aggs["day"] = {"date_histogram": day, "aggs": stories}
-    return aggs | ({"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT}}} if query.collapse else {})
+    return aggs | ({"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_TOTAL}}} if query.collapse else {})
 
 
 def zone_name(zone: tzinfo | None) -> str:
@@ -167,11 +167,11 @@ def _count_folded(ask: Ask, es_query: dict[str, Any], hits: Sequence[Mapping[str
 
 def _hit(document: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
     article = document["_source"]
-    rank, score = divmod(float(document["_score"]), RANK)
-    return hit(article, match.relevance(int(rank), score), folded.get(article["story_id"], 0), words)
+    rank, score = divmod(float(document["_score"]), RANK_BONUS)
+    return build_hit(article, match.relevance(int(rank), score), folded.get(article["story_id"], 0), words)
 
 
-def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
+def find_suggestions(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
     """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Lookup` requires."""
     fields = ("offered_topics", "offered")
     body = {
@@ -184,7 +184,7 @@ def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
     if limit < 1:
         return []
     aggs = ask(body)["aggregations"]
-    found = [(bucket["doc_count"], bucket["key"].partition(OFFER_BREAK), field) for field in fields for bucket in aggs[field]["buckets"]]
+    found = [(bucket["doc_count"], bucket["key"].partition(SEPARATOR), field) for field in fields for bucket in aggs[field]["buckets"]]
     found.sort(key=lambda offer: (fields.index(offer[2]), -offer[0], offer[1][2]))
     return [(plain, display) for _, (plain, _, display), _ in found][:limit]
 
@@ -207,11 +207,11 @@ class ElasticIndex:
         return self._answer(lambda: find(self._ask, query))
 
     def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
-        return self._answer(lambda: suggesting.suggest(typed, limit, partial(offered, self._ask)))
+        return self._answer(lambda: suggesting.suggest(typed, limit, partial(find_suggestions, self._ask)))
 
     def follow(self, store: Store) -> int:
         if not self._checked:  # once: two processes with different user words must not rebuild alternately
-            renew(self, store)
+            rebuild_if_needed(self, store)
             self._checked = True
         return self._answer(lambda: elastic_building.follow(self._generations, store))
 
@@ -219,24 +219,24 @@ class ElasticIndex:
         return self._answer(lambda: elastic_building.rebuild(self._generations, store, progress))
 
     def position(self) -> int:
-        return self._answer(lambda: self._generations.place().position)
+        return self._answer(lambda: self._generations.read_position().position)
 
     def needs_rebuild(self) -> bool:
-        return any(notes.get("cuts") != signature() for notes in self._answer(self._generations.present).values())
+        return any(notes.get("cuts") != signature() for notes in self._answer(self._generations.current).values())
 
     def status(self) -> Status:
         return self._answer(self._status)
 
     def _status(self) -> Status:
-        (index, notes), *_ = self._generations.present().items()
+        (index, notes), *_ = self._generations.current().items()
         client = self._connection.client
-        count = self._connection.ask(client.count, index=index, query={"exists": {"field": "id"}})["count"]
-        stats = self._connection.ask(client.indices.stats, index=index, metric="store")
+        count = self._connection.run(client.count, index=index, query={"exists": {"field": "id"}})["count"]
+        stats = self._connection.run(client.indices.stats, index=index, metric="store")
         size = stats["_all"]["primaries"]["store"]["size_in_bytes"]
         plugin = notes.get("plugin")
         analyser = f"its {plugin} cuts titles and texts too" if plugin else "no Chinese analyser; none is needed"
         says = f"Elasticsearch {self._generations.version()}, {index}; {analyser}"
-        return Status(self._generations.place().position, count, size, says)
+        return Status(self._generations.read_position().position, count, size, says)
 
     def close(self) -> None:
         self._connection.close()
@@ -244,7 +244,7 @@ class ElasticIndex:
     def _ask(self, body: dict[str, Any]) -> Mapping[str, Any]:
         client = self._connection.client.options(request_timeout=SEARCH_SECONDS)
         arguments = {"index": self._generations.alias, "allow_partial_search_results": False, **body}
-        response: Mapping[str, Any] = self._connection.ask(client.search, **arguments).body
+        response: Mapping[str, Any] = self._connection.run(client.search, **arguments).body
         return response
 
     def _answer(self, request: Callable[[], Answer]) -> Answer:

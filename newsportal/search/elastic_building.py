@@ -15,25 +15,25 @@ from typing import Any
 from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundError
 
 from newsportal.errors import SearchError, StoreError
-from newsportal.search.docs import cut, doc_of, visible
-from newsportal.search.elastic_connection import BUSY, FULL, Busy, Connection, answered, cause, portions
-from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
+from newsportal.search.docs import doc_of, segment_doc, visible_articles
+from newsportal.search.elastic_connection import BUSY_CODES, DISK_FULL, Connection, ServerBusy, batches, reason_of, status_error
+from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, delete_lines, index_lines, mapping
 from newsportal.store.dialects import chunks
 from newsportal.store.store import Store
 
-LATER = 409  # status of a write refused because a later version exists
-GONE, NO_INDEX, NO_ALIAS = 404, "no such index", "require_alias"  # a rebuild deleted the index behind its alias, or none was created
+CONFLICT = 409  # status of a write refused because a later version exists
+NOT_FOUND, NO_INDEX, NO_ALIAS = 404, "no such index", "require_alias"  # a rebuild deleted the index behind its alias, or none was created
 
 
-def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
-    for batch in portions(writes):
+def send_writes(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
+    for batch in batches(writes):
         pending = batch
         while pending:
-            pending = connection.ask(_send_batch, connection, pending)
+            pending = connection.run(_send_batch, connection, pending)
 
 
 def _send_batch(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Sequence[bytes]]:
-    """Send a batch, and return the writes that the busy server rejected. Raises ``Busy`` if all were."""
+    """Send a batch, and return the writes that the busy server rejected. Raises ``ServerBusy`` if all were."""
     operations: Any = [line for lines in writes for line in lines]  # serialized JSON lines, which the client's types do not include
     response = connection.client.bulk(operations=operations)
     if not response["errors"]:
@@ -41,19 +41,20 @@ def _send_batch(connection: Connection, writes: Sequence[Sequence[bytes]]) -> li
     rejected = []
     for lines, answered_item in zip(writes, response["items"], strict=True):
         (item,) = answered_item.values()
-        if item["status"] < 300 or item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found"):
+        if item["status"] < 300 or item["status"] == CONFLICT or (item["status"] == NOT_FOUND and item.get("result") == "not_found"):
             continue
-        if (NO_INDEX not in cause(item) or NO_ALIAS in cause(item)) and (item["status"] not in BUSY or FULL in cause(item)):
-            raise answered(item["status"], cause(item), connection.place)
+        reason = reason_of(item)
+        if (NO_INDEX not in reason or NO_ALIAS in reason) and (item["status"] not in BUSY_CODES or DISK_FULL in reason):
+            raise status_error(item["status"], reason, connection.place)
         rejected.append(lines)
     if len(rejected) == len(writes):
-        raise Busy(f"{connection.place}: the server is overloaded; try again")
+        raise ServerBusy(f"{connection.place}: the server is overloaded; try again")
     return rejected
 
 
 BATCH = 500  # articles segmented and sent before the position is written
-FIRST = 1  # number of the first generation
-TRIES = 20  # numbers tried for a new generation while other processes create some
+FIRST_NUMBER = 1  # number of the first generation
+MAX_TRIES = 20  # numbers tried for a new generation while other processes create some
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,14 @@ class Generations:
         self.connection, self.client = connection, connection.client
         self.alias = f"{connection.prefix}_search"
 
-    def present(self) -> dict[str, dict[str, Any]]:
+    def current(self) -> dict[str, dict[str, Any]]:
         """Return the index behind the alias → its metadata (version, cuts, plugin); empty if there is none."""
-        response: Any = self.connection.ask(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
+        response: Any = self.connection.run(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
         return {} if "error" in response else {name: found["mappings"].get("_meta", {}) for name, found in response.items()}
 
     def prepare(self) -> None:
         """Create the first generation, or replace one of an older version. Raises ``SearchError`` for one of a newer version."""
-        present = self.present()
+        present = self.current()
         if newer := [name for name, notes in present.items() if notes.get("version", 0) > VERSION]:
             raise SearchError(
                 f"{self.connection.place}: the search index {newer[0]} was made by a newer newsportal; upgrade this one, "
@@ -86,16 +87,16 @@ class Generations:
             )
         if not present:
             try:
-                self._create(f"{self.alias}-{FIRST}", mapping(self.plugin()), self.alias)
+                self._create(f"{self.alias}-{FIRST_NUMBER}", mapping(self.plugin()), self.alias)
             except StoreError as error:
                 if not _exists_already(error):
                     raise
-                if not self.present():  # another process removed its alias
-                    self.take_over(f"{self.alias}-{FIRST}", ())
+                if not self.current():  # another process removed its alias
+                    self.activate(f"{self.alias}-{FIRST_NUMBER}", ())
         elif any(notes.get("version", 0) < VERSION for notes in present.values()):
-            self.take_over(self.make(), present)
-        if extra := sorted(self.present(), key=_number)[1:]:
-            self.connection.ask(self.client.options(ignore_status=404).indices.delete, index=extra)
+            self.activate(self.create(), present)
+        if extra := sorted(self.current(), key=_number)[1:]:
+            self.connection.run(self.client.options(ignore_status=404).indices.delete, index=extra)
 
     def plugin(self) -> str | None:
         """Return the Chinese analyser installed on every node, if any."""
@@ -106,13 +107,13 @@ class Generations:
         return ", ".join(sorted({node["version"] for node in self._nodes()}))
 
     def _nodes(self) -> list[dict[str, Any]]:
-        return list(self.connection.ask(self.client.nodes.info, metric="plugins")["nodes"].values())
+        return list(self.connection.run(self.client.nodes.info, metric="plugins")["nodes"].values())
 
-    def make(self) -> str:
+    def create(self) -> str:
         """Create a new empty generation that is not searched yet."""
         properties = mapping(self.plugin())
-        for _ in range(TRIES):
-            name = f"{self.alias}-{max(map(_number, self.all()), default=FIRST) + 1}"
+        for _ in range(MAX_TRIES):
+            name = f"{self.alias}-{max(map(_number, self.all()), default=FIRST_NUMBER) + 1}"
             try:
                 self._create(name, properties)
             except StoreError as error:
@@ -120,36 +121,36 @@ class Generations:
                     raise
             else:
                 return name
-        raise SearchError(f"{self.connection.place}: {TRIES} other rebuilds of the search index began at the same moment; try again")
+        raise SearchError(f"{self.connection.place}: {MAX_TRIES} other rebuilds of the search index began at the same moment; try again")
 
     def _create(self, name: str, mappings: dict[str, Any], *aliases: str) -> None:
         """Create an index with an alias of its own for writes, which exists only as long as the index."""
         all_aliases: dict[str, Any] = {alias: {} for alias in (_write_alias(name), *aliases)}
-        self.connection.ask(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=all_aliases)
+        self.connection.run(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=all_aliases)
 
     def all(self) -> list[str]:
         """Return all generations, including those being built, and those whose builder died."""
-        found = self.connection.ask(self.client.indices.get_settings, index=f"{self.alias}-*", name="index.uuid")
+        found = self.connection.run(self.client.indices.get_settings, index=f"{self.alias}-*", name="index.uuid")
         return [name for name in found if name.removeprefix(f"{self.alias}-").isdecimal()]
 
-    def note(self, index: str, position: int) -> None:
-        self.connection.ask(self.client.index, index=_write_alias(index), require_alias=True, id=POSITION, document={"position": position})
+    def write_position(self, index: str, position: int) -> None:
+        self.connection.run(self.client.index, index=_write_alias(index), require_alias=True, id=POSITION, document={"position": position})
 
-    def take_over(self, index: str, others: Collection[str]) -> None:
+    def activate(self, index: str, others: Collection[str]) -> None:
         """Make ``index`` the searched one and delete ``others``, atomically."""
-        self.connection.ask(self.client.indices.refresh, index=index)
+        self.connection.run(self.client.indices.refresh, index=index)
         actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in others if name != index]
         actions.append({"add": {"index": index, "alias": self.alias}})
         try:
-            self.connection.ask(self.client.indices.update_aliases, actions=actions)
+            self.connection.run(self.client.indices.update_aliases, actions=actions)
         except StoreError as error:
             if isinstance(error.__cause__, NotFoundError):
                 raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
             raise
 
-    def place(self) -> IndexPosition:
+    def read_position(self) -> IndexPosition:
         try:
-            response = self.connection.ask(self.client.get, index=self.alias, id=POSITION)
+            response = self.connection.run(self.client.get, index=self.alias, id=POSITION)
         except StoreError as error:
             fault = error.__cause__
             if isinstance(fault, NotFoundError) and fault.body.get("found") is False:  # the index exists, but is empty
@@ -159,11 +160,11 @@ class Generations:
             int(response["_source"]["position"]), {"if_seq_no": response["_seq_no"], "if_primary_term": response["_primary_term"]}
         )
 
-    def move(self, place: IndexPosition, position: int) -> bool:
+    def update_position(self, place: IndexPosition, position: int) -> bool:
         """Write the next position; return False if another process was faster."""
         document = {"position": position}
         try:
-            self.connection.ask(self.client.index, index=self.alias, require_alias=True, id=POSITION, document=document, **place.expected)
+            self.connection.run(self.client.index, index=self.alias, require_alias=True, id=POSITION, document=document, **place.expected)
         except StoreError as error:
             if isinstance(error.__cause__, ConflictError):
                 return False
@@ -189,28 +190,27 @@ def _write_alias(index: str) -> str:
 def follow(generations: Generations, store: Store) -> int:
     read = 0
     while True:
-        place = generations.place()
+        place = generations.read_position()
         changes = store.changes(place.position, BATCH)
         if not changes:
             break
         ids, seq = list(dict.fromkeys(change.id for change in changes)), changes[-1].seq
-        docs = {article.id: doc_of(article) for article in visible(store.articles(ids))}
+        docs = {article.id: doc_of(article) for article in visible_articles(store.articles(ids))}
         alias = generations.alias
-        send(
-            generations.connection, (written(alias, docs[id], cut(docs[id]), seq) if id in docs else deleted(alias, id, seq) for id in ids)
-        )
-        read += len(changes) if generations.move(place, seq) else 0
+        lines = (index_lines(alias, docs[id], segment_doc(docs[id]), seq) if id in docs else delete_lines(alias, id, seq) for id in ids)
+        send_writes(generations.connection, lines)
+        read += len(changes) if generations.update_position(place, seq) else 0
     if read:
-        generations.connection.ask(generations.client.indices.refresh, index=generations.alias)
+        generations.connection.run(generations.client.indices.refresh, index=generations.alias)
     return read
 
 
 def rebuild(generations: Generations, store: Store, progress: Callable[[int], None] | None) -> int:
-    position, index = store.last_seq(), generations.make()
+    position, index = store.last_seq(), generations.create()
     try:
         done = _index_all(generations.connection, _write_alias(index), store, position, progress)
-        generations.note(index, position)
-        generations.take_over(index, generations.all())
+        generations.write_position(index, position)
+        generations.activate(index, generations.all())
     except StoreError as error:
         if (isinstance(error.__cause__, ApiError) and error.__cause__.status_code == 404) or "require_alias" in str(error):
             raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
@@ -224,11 +224,11 @@ def _index_all(connection: Connection, alias: str, store: Store, position: int, 
     done = 0
     with ThreadPoolExecutor(1, "indexing") as executor:
         pending: Future[None] | None = None
-        for batch in chunks(visible(store.all_articles()), BATCH):
-            writes = [written(alias, doc, cut(doc), position) for doc in map(doc_of, batch)]
+        for batch in chunks(visible_articles(store.all_articles()), BATCH):
+            writes = [index_lines(alias, doc, segment_doc(doc), position) for doc in map(doc_of, batch)]
             if pending is not None:
                 pending.result()
-            pending = executor.submit(send, connection, writes)
+            pending = executor.submit(send_writes, connection, writes)
             done += len(batch)
             if progress:
                 progress(done)

@@ -12,9 +12,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from newsportal.search.counting import TOPIC_BREAK
-from newsportal.search.docs import Cut, Doc
-from newsportal.search.suggesting import Offer
+from newsportal.search.counting import TOPIC_SEPARATOR
+from newsportal.search.docs import Doc, DocTerms
+from newsportal.search.suggesting import Suggestion
 from newsportal.search.words import sequence
 from newsportal.text.words import signature
 
@@ -23,8 +23,8 @@ ANALYSERS = {"analysis-ik": "ik_max_word", "analysis-smartcn": "smartcn"}
 """Plug-in of the server -> its analyser; the first one installed is used."""
 
 POSITION = "~position"  # id of the document with the position in the change log; ids of articles are hashes
-SHOWN_KEYWORD_CHARS = 1_000  # longer names of sites and categories are not in facets (Elasticsearch's limit is 32 kB)
-OFFER_BREAK = "\t"  # separates the plain and the displayed form of a suggestion
+MAX_FACET_CHARS = 1_000  # longer names of sites and categories are not in facets (Elasticsearch's limit is 32 kB)
+SEPARATOR = "\t"  # separates the plain and the displayed form of a suggestion
 SETTINGS: dict[str, Any] = {"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "5s"}
 """One shard holds ten million articles, ranks them by one statistic, and allows exact facet counts. Writes become visible at the end of
 :meth:`follow`, which refreshes the index."""
@@ -33,11 +33,11 @@ _EXACT = {"type": "keyword", "doc_values": False}
 _WORDS = {"type": "text", "analyzer": "whitespace"}
 _ORDER = {"type": "text", "analyzer": "whitespace", "norms": False}
 _KEPT: dict[str, Any] = {"type": "text", "index": False}
-_FACET = {"type": "keyword", "ignore_above": SHOWN_KEYWORD_CHARS}
+_FACET = {"type": "keyword", "ignore_above": MAX_FACET_CHARS}
 
-NAMED = ("site", "author", "topic", "category")
+NAME_FIELDS = ("site", "author", "topic", "category")
 
-WORDS: dict[str, Any] = {
+SEARCH_FIELDS: dict[str, Any] = {
     "title_words": _WORDS,
     "text_words": _WORDS,
     "title_order": _ORDER,  # all characters and words in order, for phrases
@@ -45,13 +45,13 @@ WORDS: dict[str, Any] = {
     "grams": _EXACT,
     "title_grams": _EXACT,
     "labels": _EXACT,
-    **{f"in_{name}": _EXACT for name in NAMED},
+    **{f"in_{name}": _EXACT for name in NAME_FIELDS},
     "offered_topics": {"type": "keyword"},
     "offered": {"type": "keyword"},
 }
 """Fields for searching; excluded from the stored source of documents."""
 
-SHOWN: dict[str, Any] = {
+STORED_FIELDS: dict[str, Any] = {
     "id": {"type": "keyword"},
     "story_id": {"type": "keyword"},
     "url": {"type": "keyword", "index": False, "doc_values": False},
@@ -73,15 +73,15 @@ def mapping(plugin: str | None) -> dict[str, Any]:
     return {
         "dynamic": "strict",
         "_meta": {"version": VERSION, "cuts": signature(), "plugin": plugin},
-        "_source": {"excludes": list(WORDS)},
-        "properties": {**SHOWN, "title": _KEPT | analysed, "text": _KEPT | analysed, **WORDS},
+        "_source": {"excludes": list(SEARCH_FIELDS)},
+        "properties": {**STORED_FIELDS, "title": _KEPT | analysed, "text": _KEPT | analysed, **SEARCH_FIELDS},
     }
 
 
-def document(doc: Doc, words: Cut) -> dict[str, Any]:
+def document(doc: Doc, words: DocTerms) -> dict[str, Any]:
     return {
         **{name: getattr(doc, name) for name in ("id", "story_id", "url", "site", "author", "category", "kind", "published", "moment")},
-        "topics": list(filter(None, doc.topics.split(TOPIC_BREAK))),
+        "topics": list(filter(None, doc.topics.split(TOPIC_SEPARATOR))),
         "pubdate": doc.moment // 1000,
         "title": doc.title,
         "text": doc.text,
@@ -92,30 +92,30 @@ def document(doc: Doc, words: Cut) -> dict[str, Any]:
         "grams": list(words.grams),
         "title_grams": list(words.title_grams),
         "labels": list(words.labels),
-        **{f"in_{name}": list(found) for name, found in words.named.items()},
-        "offered_topics": [_offered(offer) for offer in words.offers if offer.topic],
-        "offered": [_offered(offer) for offer in words.offers if not offer.topic],
+        **{f"in_{name}": list(found) for name, found in words.name_grams.items()},
+        "offered_topics": [_offered(offer) for offer in words.suggestions if offer.topic],
+        "offered": [_offered(offer) for offer in words.suggestions if not offer.topic],
     }
 
 
-def _offered(offer: Offer) -> str:
-    return f"{offer.plain}{OFFER_BREAK}{offer.shown}"
+def _offered(offer: Suggestion) -> str:
+    return f"{offer.plain}{SEPARATOR}{offer.shown}"
 
 
-def written(alias: str, doc: Doc, words: Cut, seq: int) -> tuple[bytes, bytes]:
+def index_lines(alias: str, doc: Doc, words: DocTerms, seq: int) -> tuple[bytes, bytes]:
     """Return the lines that write an article, unless a later version exists. ``alias`` must exist: a write creates no index."""
-    return line({"index": {**_target(alias, doc.id, seq), "require_alias": True}}), line(document(doc, words))
+    return json_line({"index": {**_target(alias, doc.id, seq), "require_alias": True}}), json_line(document(doc, words))
 
 
-def deleted(alias: str, id: str, seq: int) -> tuple[bytes]:
+def delete_lines(alias: str, id: str, seq: int) -> tuple[bytes]:
     """Return the line that deletes an article, unless a later version exists."""
-    return (line({"delete": _target(alias, id, seq)}),)
+    return (json_line({"delete": _target(alias, id, seq)}),)
 
 
 def _target(alias: str, id: str, seq: int) -> dict[str, Any]:
     return {"_index": alias, "_id": id, "version": seq, "version_type": "external_gte"}
 
 
-def line(value: dict[str, Any]) -> bytes:
+def json_line(value: dict[str, Any]) -> bytes:
     """Return a line of JSON; lone surrogates become question marks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from newsportal.search import match
 from newsportal.search.base import Query, Results
-from newsportal.search.counting import Candidate, facets, groups
-from newsportal.search.highlight import hit
-from newsportal.search.layout import PLACES, first_place, unpack
+from newsportal.search.counting import Candidate, count_facets, group_by_story
+from newsportal.search.highlight import build_hit
+from newsportal.search.layout import ROWIDS_PER_SECOND, first_rowid, unpack
 from newsportal.search.words import sequence
 from newsportal.store.columns import EPOCH, MICROSECOND
 
@@ -28,7 +28,7 @@ def expressions(compiled: match.Match) -> list[tuple[str, list[str], list[str]]]
     for table in ("words", "grams", "title_grams"):
         needed, without = (
             [expression(clause) for clause in clauses if TABLES.get(clause.place, "words") == table]
-            for clauses in (compiled.needed, compiled.without)
+            for clauses in (compiled.required, compiled.excluded)
         )
         if needed or without:
             tables.append((table, needed, without))
@@ -40,7 +40,7 @@ def expression(clause: match.Clause) -> str:
     return f"{COLUMNS.get(clause.place, f'{clause.place} : ')}({words})"
 
 
-def all_but(needed: Sequence[str], without: Sequence[str] = ()) -> str:
+def all_except(needed: Sequence[str], without: Sequence[str] = ()) -> str:
     joined = " AND ".join(f"({part})" for part in needed)
     return f"({joined}) NOT ({any_of(without)})" if without else joined
 
@@ -53,8 +53,8 @@ MAX_CANDIDATES = 2_000
 """Relevance, totals and facets cover the newest matches up to this number; ``Results.capped`` is set if there are more."""
 
 MAX_VERIFIED = 500  # newest candidates whose texts are read to verify a phrase
-WEIGHTS = f"{match.TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
-SLACK = 3600 * PLACES  # maximum distance between an article's second and its rowid
+BM25_WEIGHTS = f"{match.TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
+MAX_ROWID_DISTANCE = 3600 * ROWIDS_PER_SECOND  # maximum distance between an article's second and its rowid
 LAST_CHARACTER = "\U0010ffff"
 
 EARLIEST, LATEST = -(2**62), 2**53
@@ -66,14 +66,14 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
         return Results((), 0)
     found, capped = _candidates(connection, generation, query, parsed)
     found.sort(key=lambda candidate: (0.0 if query.sort == "time" else -candidate.score, -candidate.moment, candidate.id))
-    grouped = groups(found, query.collapse)
+    grouped = group_by_story(found, query.collapse)
     page = grouped[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
     texts = f"docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid"
     sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
     rows = ((connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one(), group) for group in page)
-    hits = tuple(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, parsed.words) for row, group in rows)
-    loose = bool(found) and all(candidate.score < match.CLOSE for candidate in found)
-    return Results(hits, len(grouped), parsed.words, facets(grouped, query.zone), capped, loose)
+    hits = tuple(build_hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, parsed.words) for row, group in rows)
+    loose = bool(found) and all(candidate.score < match.MIN_CLOSE_SCORE for candidate in found)
+    return Results(hits, len(grouped), parsed.words, count_facets(grouped, query.zone), capped, loose)
 
 
 def _candidates(connection: Connection, generation: int, query: Query, parsed: match.ParsedQuery) -> tuple[list[Candidate], bool]:
@@ -85,7 +85,7 @@ def _candidates(connection: Connection, generation: int, query: Query, parsed: m
             break
         compiled = match.compile_terms(parsed, query, reading)
         rows, full = _matches(connection, generation, parsed, compiled, scored=query.sort == "relevance")
-        titled = _in_title(connection, generation, match.in_title(compiled.needed)) if query.sort == "relevance" else set()
+        titled = _in_title(connection, generation, match.title_bonus_grams(compiled.required)) if query.sort == "relevance" else set()
         capped = capped or full
         for rowid, score, *fields in rows:
             if rowid not in found:
@@ -120,16 +120,16 @@ def _statement(generation: int, parsed: match.ParsedQuery, compiled: match.Match
     """Return the statement for the newest matches and the columns to rank and count them. ``scored``: bm25 reads all matches of a word."""
     (first, needed, without), *others = expressions(compiled)
     main = f"{first}_{generation}"
-    filters = [(f"{table}_{generation}", "IN", all_but(needs, excluded)) for table, needs, excluded in others if needs]
+    filters = [(f"{table}_{generation}", "IN", all_except(needs, excluded)) for table, needs, excluded in others if needs]
     filters += [(f"{table}_{generation}", "NOT IN", any_of(excluded)) for table, needs, excluded in others if not needs]
-    score = f"-bm25({main}, {WEIGHTS})" if scored and first == "words" else "0.0"
+    score = f"-bm25({main}, {BM25_WEIGHTS})" if scored and first == "words" else "0.0"
     low = microseconds(parsed.since) if parsed.since else EARLIEST
     high = microseconds(parsed.until) - 1 if parsed.until else LATEST
     conditions = [f"{main} MATCH ?", "rowid BETWEEN ? AND ?"]
     # the plus keeps SQLite from querying the main table again for every row of the others
     conditions += [f"+rowid {word} (SELECT rowid FROM {table} WHERE {table} MATCH ?)" for table, word, _ in filters]  # noqa: S608
     inner = f"SELECT rowid, {score} AS score FROM {main} WHERE {' AND '.join(conditions)} ORDER BY rowid DESC LIMIT {MAX_CANDIDATES}"  # noqa: S608
-    values: list[str | int] = [all_but(needed, without), first_place(low), first_place(high) + SLACK]
+    values: list[str | int] = [all_except(needed, without), first_rowid(low), first_rowid(high) + MAX_ROWID_DISTANCE]
     values += [*(text for _, _, text in filters), low, high]
     columns = "m.rowid, m.score, d.id, d.story_id, d.site, d.category, d.topics, d.moment"
     visible = "d.id IS NOT NULL AND d.moment BETWEEN ? AND ?"
@@ -154,7 +154,7 @@ def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], 
     return matching
 
 
-def offered(connection: Connection, generation: int, prefix: str, limit: int) -> list[tuple[str, str]]:
+def find_suggestions(connection: Connection, generation: int, prefix: str, limit: int) -> list[tuple[str, str]]:
     """Return plain and displayed forms of the completions of ``prefix``, as :data:`~newsportal.search.suggesting.Lookup` requires."""
     sql = (
         f"SELECT plain, shown FROM offers_{generation} WHERE plain >= ? AND plain < ? AND docs > 0 "  # noqa: S608

@@ -1,6 +1,6 @@
 """Tables of a SQLite index, and the rows of an article in them.
 
-``docs``         fields for display and filters; the rowid encodes the time (:func:`first_place`), so newest first costs nothing
+``docs``         fields for display and filters; the rowid encodes the time (:func:`first_rowid`), so newest first costs nothing
 ``texts``        the original text, compressed, for snippets and phrases
 ``words``        FTS5: title and body as words (jieba, search mode), names as characters and pairs, exact labels
 ``grams``        FTS5: characters and pairs of title and body, without positions
@@ -21,18 +21,18 @@ from dataclasses import fields
 from sqlalchemy import Connection
 
 from newsportal.items import content_id
-from newsportal.search.counting import TOPIC_BREAK
-from newsportal.search.docs import Cut, Doc
-from newsportal.search.suggesting import Offer, offers
+from newsportal.search.counting import TOPIC_SEPARATOR
+from newsportal.search.docs import Doc, DocTerms
+from newsportal.search.suggesting import Suggestion, suggestions_of
 
 VERSION = 3  # increased if articles are segmented or stored differently: older indices are then rebuilt automatically
-PLACES = 256  # rowids per second. Many pages have a day without a time; further articles get the next free rowids.
-FTS = ("words", "grams", "title_grams")
-TABLES = ("docs", "texts", "offers", *FTS)
+ROWIDS_PER_SECOND = 256  # rowids per second. Many pages have a day without a time; further articles get the next free rowids.
+FTS_TABLES = ("words", "grams", "title_grams")
+TABLES = ("docs", "texts", "offers", *FTS_TABLES)
 
-META = "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
+CREATE_META = "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
 
-CREATE = (
+CREATE_TABLES = (
     "CREATE TABLE docs_{g} (rowid INTEGER PRIMARY KEY, id TEXT UNIQUE, signature TEXT NOT NULL, story_id TEXT NOT NULL, url TEXT NOT NULL, "
     "title TEXT NOT NULL, site TEXT, author TEXT, category TEXT, topics TEXT NOT NULL, kind TEXT NOT NULL, "
     "published INTEGER, moment INTEGER NOT NULL)",
@@ -48,25 +48,25 @@ CREATE = (
 HASH_BYTES = 64 * 2**20
 """Memory buffer of FTS5 before it writes a segment; the default of 1 MiB gives a small segment every fifty articles of a rebuild."""
 
-NEVER = 1_999  # segments that may wait to be merged while an index is built; FTS5's maximum
+MAX_SEGMENTS = 1_999  # segments that may wait to be merged while an index is built; FTS5's maximum
 FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}  # FTS5's defaults, for an index in use
-BUILDING = {"automerge": 0, "crisismerge": NEVER, "hashsize": HASH_BYTES}
+BUILD_OPTIONS = {"automerge": 0, "crisismerge": MAX_SEGMENTS, "hashsize": HASH_BYTES}
 """An index being built is not searched: its segments are merged once, at the end."""
 
 
-def create(connection: Connection, generation: int) -> None:
-    for statement in CREATE:
+def create_tables(connection: Connection, generation: int) -> None:
+    for statement in CREATE_TABLES:
         connection.exec_driver_sql(statement.format(g=generation))
 
 
-def drop(connection: Connection, generation: int) -> None:
+def drop_tables(connection: Connection, generation: int) -> None:
     for table in TABLES:
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}_{generation}")
 
 
 def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
     """Write an article at a free rowid close after its time; the range, from which a hash picks one, doubles with each try."""
-    start, width, attempt = first_place(doc.moment), PLACES, 0
+    start, width, attempt = first_rowid(doc.moment), ROWIDS_PER_SECOND, 0
     query = f"SELECT 1 FROM docs_{generation} WHERE rowid = ?"  # noqa: S608
     while True:
         rowid = start + int(content_id(f"{doc.id}{doc.signature}{attempt}"), 16) % width
@@ -79,23 +79,23 @@ def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
     return rowid
 
 
-def insert_cuts(connection: Connection, generation: int, cuts: Iterable[tuple[int, Cut]]) -> None:
+def insert_terms(connection: Connection, generation: int, terms: Iterable[tuple[int, DocTerms]]) -> None:
     """Write the FTS5 tables and the completions of articles, by rowid."""
-    counts: Counter[Offer] = Counter()
-    rows: dict[str, list[dict[str, object]]] = {table: [] for table in FTS}
-    for rowid, words in cuts:
-        names = {str(place): _joined(found) for place, found in words.named.items()}
+    counts: Counter[Suggestion] = Counter()
+    rows: dict[str, list[dict[str, object]]] = {table: [] for table in FTS_TABLES}
+    for rowid, words in terms:
+        names = {str(place): _joined(found) for place, found in words.name_grams.items()}
         texts = {"title": " ".join(words.title), "body": " ".join(words.text), **names, "labels": " ".join(words.labels)}
         rows["words"].append({"rowid": rowid, **texts})
         rows["grams"].append({"rowid": rowid, "every": _joined(words.grams)})
         rows["title_grams"].append({"rowid": rowid, "every": _joined(words.title_grams)})
-        counts.update(words.offers)
-    for table in FTS:
+        counts.update(words.suggestions)
+    for table in FTS_TABLES:
         _insert(connection, f"{table}_{generation}", *rows[table])
     _count(connection, generation, counts)
 
 
-def _count(connection: Connection, generation: int, counts: Mapping[Offer, int]) -> None:
+def _count(connection: Connection, generation: int, counts: Mapping[Suggestion, int]) -> None:
     table = f"offers_{generation}"
     statement = f"INSERT INTO {table} VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs"  # noqa: S608
     if rows := [(*map(encodable, offer[:2]), int(offer.topic), count) for offer, count in counts.items()]:
@@ -111,8 +111,8 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def tune(connection: Connection, generation: int, options: Mapping[str, int]) -> None:
-    for table in FTS:
+def set_options(connection: Connection, generation: int, options: Mapping[str, int]) -> None:
+    for table in FTS_TABLES:
         for name, value in options.items():
             connection.exec_driver_sql(f"INSERT INTO {table}_{generation}({table}_{generation}, rank) VALUES ('{name}', {value})")  # noqa: S608
 
@@ -125,7 +125,7 @@ def _insert(connection: Connection, table: str, *rows: Mapping[str, object]) -> 
         connection.exec_driver_sql(statement, [tuple(row.values()) for row in rows])
 
 
-def forget(connection: Connection, generation: int, id: str) -> None:
+def delete_doc(connection: Connection, generation: int, id: str) -> None:
     """Remove an article from results. Its rowid is not reused, because the FTS5 tables still contain it."""
     statement = f"SELECT rowid, title, topics FROM docs_{generation} WHERE id = ?"  # noqa: S608
     if (found := connection.exec_driver_sql(statement, (id,)).one_or_none()) is None:
@@ -133,12 +133,12 @@ def forget(connection: Connection, generation: int, id: str) -> None:
     rowid, title, topics = found
     connection.exec_driver_sql(f"UPDATE docs_{generation} SET id = NULL, title = '' WHERE rowid = ?", (rowid,))  # noqa: S608
     connection.exec_driver_sql(f"DELETE FROM texts_{generation} WHERE rowid = ?", (rowid,))  # noqa: S608
-    _count(connection, generation, dict.fromkeys(offers(title, filter(None, topics.split(TOPIC_BREAK))), -1))
+    _count(connection, generation, dict.fromkeys(suggestions_of(title, filter(None, topics.split(TOPIC_SEPARATOR))), -1))
 
 
-def first_place(microseconds: int) -> int:
+def first_rowid(microseconds: int) -> int:
     """Return the first rowid of a moment's second. Rowids of earlier moments are smaller; all moments before 1970 share one second."""
-    return max(0, microseconds // 1_000_000) * PLACES + 1
+    return max(0, microseconds // 1_000_000) * ROWIDS_PER_SECOND + 1
 
 
 def pack(text: str) -> bytes:

@@ -122,7 +122,7 @@ READINGS: tuple[tuple[int, Reading], ...] = ((2, "words"), (1, "grams"), (0, "an
 WIDEN_BELOW = 20  # with fewer hits than a page, texts that only contain the characters follow
 TITLE_WEIGHT = 10.0  # weight of a word in the title, relative to the text. Usual for titles, not fitted.
 TITLE_BONUS = 1.0  # bonus if the title has all characters of a query, for matches by characters. Chosen, not fitted.
-CLOSE = 1.0  # minimum score of a hit with all the words
+MIN_CLOSE_SCORE = 1.0  # minimum score of a hit with all the words
 MAX_ANY = 8  # for ``any``, the longest words are used: they are most significant, and each costs a scan of its matches
 Place = Literal["text", "title", "site", "author", "topic", "category", "labels", "grams", "title_grams"]
 """``text``, ``title``: words of title or text, of the title. ``site`` … ``category``: characters and pairs of a name. ``labels``: exact
@@ -140,10 +140,10 @@ class Clause:
 
 @dataclass
 class Match:
-    """A compiled query: all of ``needed`` and ``phrases`` (field, :func:`~newsportal.search.words.sequence`), none of ``without``."""
+    """A compiled query: all of ``required`` and ``phrases`` (field, :func:`~newsportal.search.words.sequence`), none of ``excluded``."""
 
-    needed: list[Clause] = field(default_factory=list)
-    without: list[Clause] = field(default_factory=list)
+    required: list[Clause] = field(default_factory=list)
+    excluded: list[Clause] = field(default_factory=list)
     phrases: list[tuple[str | None, str]] = field(default_factory=list)
 
 
@@ -159,7 +159,7 @@ def compile_terms(parsed: ParsedQuery, query: Query, reading: Reading) -> Match:
     optional: list[Term] = []
     for term in parsed.terms:
         if term.sign == "-":
-            match.without.append(_unwanted(term))
+            match.excluded.append(_unwanted(term))
         elif reading == "any" and not term.sign and term.field is None and not term.phrase:
             optional.append(term)
         else:
@@ -167,25 +167,25 @@ def compile_terms(parsed: ParsedQuery, query: Query, reading: Reading) -> Match:
     if optional:
         words = list(dict.fromkeys(word for term in optional for word in term.words))
         long = sorted((word for word in words if not _single(word)), key=len, reverse=True)[:MAX_ANY]
-        match.needed.append(Clause("text", tuple(long), any_of=True) if long else Clause("grams", tuple(words), any_of=True))
+        match.required.append(Clause("text", tuple(long), any_of=True) if long else Clause("grams", tuple(words), any_of=True))
     if not any(term.sign != "-" for term in parsed.terms):  # only a time bound
-        match.needed.append(Clause("labels", tuple(label("kind", kind) for kind in sorted(set(KINDS.values()))), any_of=True))
+        match.required.append(Clause("labels", tuple(label("kind", kind) for kind in sorted(set(KINDS.values()))), any_of=True))
     return match
 
 
 def _needed(match: Match, term: Term, reading: Reading) -> None:
     if (clause := _named(term)) is not None:
-        match.needed.append(clause)
+        match.required.append(clause)
         return
     pairs: Place = "title_grams" if term.field else "grams"
     if term.phrase or reading == "grams":
-        match.needed.append(Clause(pairs, term.grams))
+        match.required.append(Clause(pairs, term.grams))
         if term.phrase and len(term.grams) > 1:
             match.phrases.append((term.field, sequence(term.text)))
         return
     if long := tuple(word for word in term.words if not _single(word)):
-        match.needed.append(Clause("title" if term.field else "text", long))
-    match.needed += [Clause(pairs, (word,)) for word in term.words if _single(word)]
+        match.required.append(Clause("title" if term.field else "text", long))
+    match.required += [Clause(pairs, (word,)) for word in term.words if _single(word)]
 
 
 def _unwanted(term: Term) -> Clause:
@@ -216,7 +216,7 @@ def _single(word: str) -> bool:
     return len(word) == 1 and is_chinese(word)
 
 
-def in_title(needed: Sequence[Clause]) -> tuple[str, ...]:
+def title_bonus_grams(needed: Sequence[Clause]) -> tuple[str, ...]:
     """Return the characters of a query that earn :data:`TITLE_BONUS` if the title has them all; empty if there are none."""
     clauses = [clause for clause in needed if clause.place == "grams" and not clause.any_of]
     return tuple(dict.fromkeys(word for clause in clauses for word in clause.words))

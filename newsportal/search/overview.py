@@ -28,7 +28,7 @@ class Overview:
     capped: bool = False
 
     @property
-    def most(self) -> int:
+    def max_count(self) -> int:
         return max((count for _, count in self.days), default=0)
 
 
@@ -50,22 +50,22 @@ def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int
     )
 
 
-WORDS: Final = 6  # further keywords are less significant, and each costs a scan of its matches
-AROUND: Final = timedelta(days=30)
+MAX_WORDS: Final = 6  # further keywords are less significant, and each costs a scan of its matches
+TIME_SPAN: Final = timedelta(days=30)
 """Time span before and after the article; older stories on the subject are found by search. Chosen, not measured."""
 
-MORE: Final = 3  # extra hits requested: versions of the story itself are among them
+EXTRA_HITS: Final = 3  # extra hits requested: versions of the story itself are among them
 
 
 def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, ...]:
     """Return the ``limit`` most similar articles, one per story, without the article's own. Raises ``SearchError``."""
-    words = [word.replace('"', " ") for word in article.keywords or title_words(article.title)][:WORDS]
+    words = [word.replace('"', " ") for word in article.keywords or title_words(article.title)][:MAX_WORDS]
     if not words:
         return ()
     title = clean(article.title).replace('"', " ")
     text = f'{" ".join(words)} -"{title}"' if title else " ".join(words)  # excluding its own title; any of the words may match
-    since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
-    found = index.search(Query(text, since=since, until=until, limit=limit + MORE)).hits
+    since, until = shifted(article.moment, -TIME_SPAN), shifted(article.moment, TIME_SPAN)
+    found = index.search(Query(text, since=since, until=until, limit=limit + EXTRA_HITS)).hits
     return tuple(hit for hit in found if hit.story_id != article.story_id)[:limit]
 
 

@@ -15,11 +15,11 @@ MAX_CHARS = 32  # maximum length of a suggestion, and of the text completed
 QUOTED = re.compile("《([^《》]{2,32})》|“([^“”]{2,32})”|「([^「」]{2,32})」|『([^『』]{2,32})』")
 """Names within a title: works, slogans, nicknames."""
 
-TAIL = re.compile(r'(?:^|(?<=[\s"+:-]))[^\s"+:-][^\s"+:]*$')  # the word being typed
-MOST_TRIES = 3  # if a tail starts no suggestion, its last words are completed: 旅游公 → 旅游 + 公 → 旅游公园
+LAST_WORD = re.compile(r'(?:^|(?<=[\s"+:-]))[^\s"+:-][^\s"+:]*$')  # the word being typed
+MAX_TRIES = 3  # if a tail starts no suggestion, its last words are completed: 旅游公 → 旅游 + 公 → 旅游公园
 
 
-class Offer(NamedTuple):
+class Suggestion(NamedTuple):
     """A suggestion. ``plain`` is compared with the input, ``shown`` is displayed. ``topic``: whether it is a topic of the portal."""
 
     plain: str
@@ -34,13 +34,13 @@ class Completion(NamedTuple):
     prefix: str
 
 
-def offers(title: str, topics: Iterable[str]) -> set[Offer]:
+def suggestions_of(title: str, topics: Iterable[str]) -> set[Suggestion]:
     """Return topics as they are, names in quotes from the title, and its significant words of two characters or more."""
-    found = {Offer(comparable(topic), topic, True) for topic in topics}
+    found = {Suggestion(comparable(topic), topic, True) for topic in topics}
     for quoted in QUOTED.findall(title):
         name = next(filter(None, quoted)).strip()
-        found.add(Offer(comparable(name), name, False))
-    found.update(Offer(word, word, False) for word in index_words(runs(title)) if word not in STOP_WORDS and not word.isdecimal())
+        found.add(Suggestion(comparable(name), name, False))
+    found.update(Suggestion(word, word, False) for word in index_words(runs(title)) if word not in STOP_WORDS and not word.isdecimal())
     return {offer for offer in found if len(offer.plain) > 1 and len(offer.shown) <= MAX_CHARS}
 
 
@@ -51,7 +51,7 @@ def comparable(text: str) -> str:
 
 def completions(typed: str) -> Iterator[Completion]:
     """Yield what may be completed, longest first; nothing if no word has begun."""
-    found = TAIL.search(typed[-10 * MAX_CHARS :].translate(QUOTES))
+    found = LAST_WORD.search(typed[-10 * MAX_CHARS :].translate(QUOTES))
     if not found:
         return
     head = typed[: len(typed) - len(found[0])]
@@ -59,7 +59,7 @@ def completions(typed: str) -> Iterator[Completion]:
     if prefix := comparable(tail)[:MAX_CHARS]:
         yield Completion(head, prefix)
     words = segment(tail[-MAX_CHARS:]) if is_chinese(tail[-1:]) else []
-    for at in range(1, min(len(words), MOST_TRIES)):
+    for at in range(1, min(len(words), MAX_TRIES)):
         if prefix := comparable("".join(words[at:])):
             yield Completion(head + "".join(words[:at]), prefix)
 

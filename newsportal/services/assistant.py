@@ -46,7 +46,7 @@ RULES: Final = (
 )
 """Appended to every prompt, including those of sources.yaml."""
 
-MOST_CHARS: Final[Mapping[Purpose, int]] = {"summary": 3_000, "translation": 60_000, "title": 80}  # maximum characters of a stored answer
+MAX_ANSWER_CHARS: Final[Mapping[Purpose, int]] = {"summary": 3_000, "translation": 60_000, "title": 80}  # of an answer that is stored
 MAX_ANSWER: Final = 1024 * 1024  # bytes of a complete response
 TRIES: Final = 3
 FIRST_WAIT: Final = 1.0  # seconds before the second try, doubled before the third; Retry-After overrides
@@ -196,11 +196,11 @@ class AssistantClient:
 
 
 def plain(text: str, purpose: Purpose) -> str:
-    """Return an answer as lines without control and direction characters, at most ``MOST_CHARS``. Raises :class:`AssistantError`."""
+    """Return an answer as lines without control and direction characters, at most ``MAX_ANSWER_CHARS``. Raises :class:`AssistantError`."""
     lines = [line for line in map(clean, THOUGHTS.sub("", text).splitlines()) if line]
     if purpose == "title":
         lines = [line.strip('#*"“”「」 ') for line in lines][:1]
-    answer, limit = "\n".join(lines), MOST_CHARS[purpose]
+    answer, limit = "\n".join(lines), MAX_ANSWER_CHARS[purpose]
     if not answer:
         raise AssistantError(Message("assistant.no-answer"), spent=True)
     return answer if len(answer) <= limit else answer[: limit - 1] + "…"

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from newsportal.classify.keywords import keywords
-from newsportal.events.rising import DAY, PAST, Mention, Mentions, Rise, rising
+from newsportal.events.rising import DAY, PAST_DAYS, Mention, Mentions, Rise, find_rising
 from newsportal.sources import HotList, Sources
 from newsportal.store.boards import Standing, Standings
 from newsportal.store.results import Story
@@ -18,7 +18,7 @@ from newsportal.store.store import Store
 from newsportal.text import segment
 
 LOOKED_BACK: Final = timedelta(days=3)  # age of stories compared with hot lists, which are about these days. Chosen.
-LEAST_WORDS, LEAST_SHARE = 2, 0.5
+MIN_WORDS, MIN_SHARE = 2, 0.5
 """Minimum number and share of the words of an entry's title that a story's title must have. Chosen."""
 
 SHOWN: Final = 3  # stories of an entry
@@ -105,7 +105,7 @@ def title_words(title: str) -> frozenset[str]:
 
 
 def is_match(words: frozenset[str], shared: int) -> bool:
-    return shared >= LEAST_WORDS and shared >= LEAST_SHARE * len(words)
+    return shared >= MIN_WORDS and shared >= MIN_SHARE * len(words)
 
 
 def board_row(board: HotBoard) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def replay_boards(store: Store, moments: Iterable[datetime], *, topic: str | Non
     window: deque[tuple[datetime, Mention]] = deque()
     read_until: datetime | None = None
     for until in moments:
-        oldest = until - (PAST + 1) * DAY
+        oldest = until - (PAST_DAYS + 1) * DAY
         window.extend((row.first_seen, _mention(row)) for row in store.founders(max(read_until or oldest, oldest), until, topic=topic))
         read_until = until
         while window and window[0][1].moment < oldest:
@@ -185,7 +185,7 @@ def _mention(row: Any) -> Mention:
 
 
 def _rising_board(store: Store, mentions: Mentions, until: datetime, days: int, topic: str | None, count: int) -> RisingBoard:
-    found = rising(mentions, until, days, count)
+    found = find_rising(mentions, until, days, count)
     rises = (*found.events, *found.words)
     stories = store.listed({id for rise in rises for id in rise.stories[:SHOWN_STORIES]})
     titles = {rise.name: event.title for rise in found.events if (event := store.events.event(rise.name)) is not None}

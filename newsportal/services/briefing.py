@@ -10,14 +10,14 @@ from itertools import groupby
 from typing import Any, Final
 
 from newsportal.events import EventClusters
-from newsportal.events.summaries import RepeatedSentences, Text, beginning, sentences, summarise
+from newsportal.events.summaries import RepeatedSentences, Text, lead, sentences, summarise
 from newsportal.services.events.following import state_of, story_of
 from newsportal.store.events import Event
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
 EVENTS: Final = 10  # events of a briefing: as many as can be read in five minutes
-MOST: Final = 400  # newest stories examined; the same number for the day before
+MAX_STORIES: Final = 400  # newest stories examined; the same number for the day before
 READ: Final = 8  # stories of an event whose texts are read: those on most sites
 BEGINNING: Final = 100  # characters used of a story without a complete sentence
 DAY: Final = timedelta(days=1)
@@ -83,7 +83,7 @@ def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: s
 
 
 def _stories(store: Store, topic: str | None, since: datetime, until: datetime) -> list[Story]:
-    return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MOST)).stories)
+    return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MAX_STORIES)).stories)
 
 
 def _heads(store: Store, stories: Iterable[Story]) -> dict[str, StoredArticle]:
@@ -106,7 +106,7 @@ def _by_event(store: Store, stories: Iterable[Story]) -> dict[str, list[Story]]:
         if story.id in placed:
             event = placed[story.id].event_id
         elif article := heads.get(story.id):
-            text = boilerplate.without(article.site or article.source, article.text)
+            text = boilerplate.remove_from(article.site or article.source, article.text)
             event = clusters.add(story_of(story.id, article.title, text, article.moment)).event
         else:
             continue  # deleted meanwhile
@@ -131,7 +131,7 @@ def _event(store: Store, group: Sequence[Story], fresh: set[str], record: Event 
     summary = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, reported)
     by_id = {story.id: story for story in in_order}
     quotes = [_quote(by_id[sentence.id], sentence.text) for sentence in summary]
-    if not quotes and texts and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not reported:
+    if not quotes and texts and (start := lead(texts[0].title, texts[0].text, BEGINNING)) and not reported:
         quotes = [_quote(in_order[0], start)]
     sites = {story.head.publisher for story in new}
     title = record.title if record is not None and record.renamed else new[0].head.title

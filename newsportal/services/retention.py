@@ -15,8 +15,7 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result. ``gone``: deleted rows by key of ``retention``; ``retained``: old articles that stay, by reason; ``freed``: bytes on the
-    disk."""
+    """Result. ``gone``: deleted rows by key of ``retention``; ``retained``: old articles kept, by reason; ``freed``: bytes on the disk."""
 
     gone: Mapping[str, int]
     retained: Mapping[str, int]

@@ -23,9 +23,9 @@ import numpy as np
 from newsportal.errors import DependencyMissing, SparkFailed
 from newsportal.recommend import best, blend, formulas, neighbours, signals
 from newsportal.recommend.base import Item
-from newsportal.recommend.blend import Looks, Moment
+from newsportal.recommend.blend import Moment, ReaderViews
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
-from newsportal.recommend.signals import Learnt
+from newsportal.recommend.signals import Statistics
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.parts import DAYS, alpha_of, items, save_fit
 from newsportal.store import open_store
@@ -74,7 +74,6 @@ def why(text: str) -> str:
 
 
 def java() -> bool:
-    """Return whether Java is installed."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None
 
@@ -102,7 +101,7 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         reader = _read_remotely if is_shared else _read_locally
         bounds = store.readers.parts(count)
         log = Log(reader(context, store, uri, list(zip(["", *bounds], [*bounds, None], strict=True)), since, ordered), ordered, hours(now))
-        model = best.learnt_of(log, hours(now))
+        model = best.fit_log(log, hours(now))
     return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": deleted}, began)
 
 
@@ -144,7 +143,7 @@ class Log:
     def __len__(self) -> int:
         return sum(size.views for size in self._sizes)
 
-    def when(self, share: float) -> float:
+    def quantile(self, share: float) -> float:
         return self._values_at("at", share)[0]
 
     def alpha(self) -> float:
@@ -153,7 +152,7 @@ class Log:
     def rate(self) -> float:
         return round(sum(size.ages for size in self._sizes) / len(self), 6)
 
-    def learnt(self, moment: float) -> Learnt:
+    def statistics(self, moment: float) -> Statistics:
         totals: Floats = self._parts.map(partial(parts.totals, moment=moment)).treeReduce(np.add)
         popular, damped = totals[:-1], totals[-1]
         ranges = list(neighbours.blocks(popular[-1]))
@@ -161,22 +160,22 @@ class Log:
         shares = self._parts.flatMap(partial(parts.blocks, moment=moment, ranges=ranges)).groupByKey()
         pairs = dict(shares.mapValues(lambda group: parts.merged_sums(group, *shared.value)).collect())
         rows = parts.rows(self._parts.flatMap(partial(parts.latest, moment=moment)).toLocalIterator(), self.stories)
-        sums = signals.Sums(popular, damped, neighbours.joined([pairs[number] for number in sorted(pairs)]), rows)
-        return signals.assembled(self._items, self._published, moment, sums)
+        sums = signals.Sums(popular, damped, neighbours.concatenate([pairs[number] for number in sorted(pairs)]), rows)
+        return signals.assemble(self._items, self._published, moment, sums)
 
     def moments(self, begin: float, end: float) -> list[Moment]:
         names = sorted(self._parts.flatMap(partial(parts.names, begin=begin, end=end)).collect())
         order = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are requested
         position = {reader: place for place, reader in enumerate(order)}
-        fetched: dict[str, Looks] = {}
+        fetched: dict[str, ReaderViews] = {}
 
-        def looks(reader: int) -> Looks:
+        def looks(reader: int) -> ReaderViews:
             if names[reader] not in fetched:
                 readers = frozenset(names[index] for index in order[position[reader] : position[reader] + ASKED_AT_ONCE])
                 fetched.update(self._parts.flatMap(partial(parts.looks, readers=readers)).collect())
             return fetched[names[reader]]
 
-        return list(blend.drawn(len(names), looks, begin, end))
+        return list(blend.draw_moments(len(names), looks, begin, end))
 
     def _values_at(self, column: parts.Column, share: float) -> list[float]:
         """Return the values of the two ranks next to the share; twice the same if it is exactly a rank."""

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from newsportal.classify.base import Progress
-from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
+from newsportal.classify.topics import KEYWORDS, LEAD_CHARS, TopicRule, match
 from newsportal.items import TopicMark
 from newsportal.search.base import Index, Query
 from newsportal.sources import Keywords, append
@@ -177,8 +177,8 @@ def marked(article: StoredArticle, rules: Sequence[TopicRule], deleted: Sequence
 DAYS: Final = 7  # period of a preview: it includes all days of the week
 SHOWN: Final = 20  # newest stories shown
 PER_WORD: Final = 500  # articles per keyword from the index: as many as it verifies (search.finding.MAX_VERIFIED)
-MOST_WORDS: Final = 60  # keywords of «any» that are searched; each search takes some milliseconds
-MOST_TRIED: Final = 500
+MAX_SEARCHED_WORDS: Final = 60  # keywords of «any» that are searched; each search takes some milliseconds
+MAX_RULE_WORDS: Final = 500
 """Keywords of each kind that are tried: ten thousand, pasted from a dictionary, would take seconds per article."""
 
 SCANNED: Final = 2000  # stories read without an index: about half a second
@@ -215,7 +215,7 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     if not rule.must and not rule.any:
         return Preview(empty=True)
     since, full_rule = now - timedelta(days=days), rule
-    rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
+    rule = TopicRule(rule.name, *(words[:MAX_RULE_WORDS] for words in (rule.must, rule.any, rule.never)))
     if index is not None:
         ids, capped = _indexed_matches(index, rule, since)
     else:
@@ -241,8 +241,8 @@ def finds(rule: TopicRule, article: StoredArticle) -> bool:
 def _indexed_matches(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], bool]:
     """Return the articles that contain the keywords anywhere, and whether there may be more."""
     ids: dict[str, None] = {}
-    capped = len(rule.any) > MOST_WORDS
-    for words in [(*rule.must, word) for word in rule.any[:MOST_WORDS]] or [rule.must]:
+    capped = len(rule.any) > MAX_SEARCHED_WORDS
+    for words in [(*rule.must, word) for word in rule.any[:MAX_SEARCHED_WORDS]] or [rule.must]:
         text = " ".join(f'"{word.replace(chr(34), " ")}"' for word in words)
         found = index.search(Query(text, since=since, sort="time", collapse=False, limit=PER_WORD))
         ids |= dict.fromkeys(hit.id for hit in found.hits)
@@ -267,7 +267,7 @@ def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
 
 
 def lead(article: StoredArticle) -> str:
-    return article.text[:LEAD]
+    return article.text[:LEAD_CHARS]
 
 
 WEEK: Final = timedelta(days=7)

@@ -263,12 +263,12 @@ def error_of(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
     return SourcesError([Problem(str(path), mistake.line, dotted(mistake.path), mistake.message, mistake.hint) for mistake in in_order])
 
 
-MOST_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB
+MAX_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB
 
 
 def use_own_words(sources: Sources) -> None:
     """Add the custom words of ``sources`` to this process's segmenter. Raises ``SourcesError`` if their file is unreadable."""
-    text.use_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
+    text.set_user_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
 
 
 def _words_of_file(path: Path, sources_file: Path | None) -> Iterator[str]:
@@ -278,8 +278,8 @@ def _words_of_file(path: Path, sources_file: Path | None) -> Iterator[str]:
         return error_of(sources_file or Path(FILE_NAME), [Mistake(1, ("dictionary",), message, hint)])
 
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise refusal(Message("sources.dictionary-large", path=str(path), number=MOST_BYTES // 1_000_000))
+        if path.stat().st_size > MAX_BYTES:
+            raise refusal(Message("sources.dictionary-large", path=str(path), number=MAX_BYTES // 1_000_000))
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
         message = Message("sources.dictionary-unreadable", path=str(path), why=error.strerror or str(error))

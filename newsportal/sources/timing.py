@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from newsportal.items.visits import SKEW, Visit
+from newsportal.items.visits import MAX_CLOCK_SKEW, Visit
 from newsportal.messages import Message, joined, reason_message
 from newsportal.schedule import next_visit
 from newsportal.schedule.health import STATES, Health, health, merge_visits, sparkline
@@ -67,7 +67,7 @@ def request_price(sources: Sources, states: Iterable[SourceState], keys: Collect
 
 def plan(state: SourceState, visits: Sequence[Visit], rules: Rules, now: datetime) -> Next:
     """Return the next visit given the stored state. ``visits`` newest first."""
-    return next_visit(_past(state, [visit for visit in visits if visit.at <= now + SKEW], now), rules, now)
+    return next_visit(_past(state, [visit for visit in visits if visit.at <= now + MAX_CLOCK_SKEW], now), rules, now)
 
 
 def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> Past:
@@ -99,7 +99,7 @@ def due_at(state: SourceState | None, rules: Rules, now: datetime) -> datetime:
     """Return when a source is due: as planned after its last visit (or by a push; older plans are ignored), or by rules independent of its
     history, since the file may have changed."""
     until = paused_until(state, now) if state else None
-    if state is None or state.last_run is None or state.last_run > now + SKEW:
+    if state is None or state.last_run is None or state.last_run > now + MAX_CLOCK_SKEW:
         return next_visit(Past(rest_until=until), replace(rules, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
     if planned is None or is_fixed(rules):

@@ -123,9 +123,9 @@ class Topic(Source):
 
     @property
     def rule(self) -> TopicRule:
-        from newsportal.classify.topics import rule  # loads the character tables, which most readers of the file do not need
+        from newsportal.classify.topics import make_rule  # loads the character tables, which most readers of the file do not need
 
-        return rule(self.name, self.keywords.must, self.keywords.any, self.keywords.not_)
+        return make_rule(self.name, self.keywords.must, self.keywords.any, self.keywords.not_)
 
 
 class Wrapper(Part):

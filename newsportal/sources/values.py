@@ -16,17 +16,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from newsportal.extractors.lists import selector
 from newsportal.messages import Message, as_text, did_you_mean
 from newsportal.sources import uris
 from newsportal.store import STORES, destination_instead
-from newsportal.text.expressions import EXPRESSION, MAX_CHARS, compile_expression
+from newsportal.text.expressions import EXPRESSION_PREFIX, MAX_CHARS, compile_expression
 
 DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
@@ -83,12 +83,12 @@ def as_mistake() -> Iterator[None]:
         raise mistake(error.args[0], getattr(error, "hint", None)) from error
 
 
-def checked(check: Callable[[str], object]) -> Callable[[str], str]:
-    """Return a validator that rejects values for which ``check`` raises ``ValueError``."""
+def checked(check: Callable[[str], object] | str) -> Callable[[str], str]:
+    """Return a validator that rejects values for which ``check``, or the function of that name, loaded late, raises ``ValueError``."""
 
     def validate(value: str) -> str:
         with as_mistake():
-            check(value)
+            (resolve_name(check) if isinstance(check, str) else check)(value)
         return value
 
     return validate
@@ -187,8 +187,8 @@ def _private(value: str) -> None:
 
 def _pattern(value: str) -> None:
     """Check a part of a URL, or ``re:`` and a regular expression."""
-    if value.startswith(EXPRESSION):
-        compile_expression(value.removeprefix(EXPRESSION))
+    if value.startswith(EXPRESSION_PREFIX):
+        compile_expression(value.removeprefix(EXPRESSION_PREFIX))
     elif not value.strip():
         raise ValueError("an empty rule matches everything; allowed: a part of a URL, or re:EXPRESSION")
 
@@ -237,7 +237,8 @@ Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(checked(uris.che
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
 Pattern = Annotated[str, StringConstraints(max_length=MAX_CHARS), AfterValidator(checked(_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
-Rule = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARS), AfterValidator(checked(selector.check))]
+SELECTOR = "newsportal.extractors.lists.selector:check"  # few files have rules
+Rule = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARS), AfterValidator(checked(SELECTOR))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 PrivateHost = Annotated[Word, AfterValidator(checked(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]

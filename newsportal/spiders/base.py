@@ -65,7 +65,6 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
 
     @cached_property
     def timing(self) -> Timing:
-        """The schedule of the sources."""
         return Timing(self.tracker)
 
     @cached_property

@@ -94,7 +94,7 @@ class HubSpider(NewsSpider):
         depth = 1 + (pages[hub].depth if hub in pages else 0)
         pages = add_hubs(pages, [names.setdefault(identity(url), url) for url in links] if depth <= source.depth else (), depth, now)
         began, rules = (state.unfinished or self.began).timestamp(), self.timing.rules(source)
-        due = choose_hubs(pages, rules, state.rate, now, depth=source.depth, most=source.hubs, began=began)
+        due = choose_hubs(pages, rules, state.rate, now, depth=source.depth, limit=source.hubs, began=began)
         pages |= {url: ask_hub(pages[url], now) for url in due}
         if pages != state.hubs:
             store.save_source_state(replace(state, hubs=pages))

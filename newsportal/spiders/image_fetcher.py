@@ -219,4 +219,4 @@ class StoryImages:
         pictures = await self._images.pictures(gallery, stored)
         inspected = {name for name, picture in pictures.items() if picture.looked and picture is not stored.get(name)}
         fresh = frozenset(image.url for image in gallery.images if not image.dropped and key(image.url) in inspected)
-        return replace(with_facts(gallery, stored | pictures), looked=fresh)
+        return replace(with_facts(gallery, stored | pictures), inspected=fresh)

@@ -179,7 +179,6 @@ class Visiting:
                     self._open.pop(source, None)
 
     async def _ended_visits(self) -> list[str]:
-        """Return the visits that have ended."""
         sources = list(self._open)
         outstanding: Mapping[str, int] = dict.fromkeys(sources, 1)  # while unknown
         with suppress(FrontierUnavailable):

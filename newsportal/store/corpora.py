@@ -131,7 +131,6 @@ class Corpora(Models):
             return create(connection, name, now, note)
 
     def all(self) -> list[Corpus]:
-        """Return all corpora by name."""
         with self._read() as connection:
             query = select(LABELLED.c.corpus_id, func.count(), func.count(LABELLED.c.label.distinct()))
             query = query.where(LABELLED.c.label.is_not(None)).group_by(LABELLED.c.corpus_id)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, bindparam, delete, func, select
 
 from newsportal.items.report import Run, from_dict, to_dict
-from newsportal.items.visits import SKEW, Visit, merge_visits
+from newsportal.items.visits import MAX_CLOCK_SKEW, Visit, merge_visits
 from newsportal.schedule.policies import HubPage
 from newsportal.store.columns import METADATA, NAME_CHARS, Moment, build, name, storable, to_json
 from newsportal.store.dialects import Part, chunks, upsert
@@ -46,10 +46,10 @@ class Visits(Part):
 
     def add(self, visit: Visit) -> None:
         """Store a visit, replacing one of the same source and time. A visit that begins is shown once results are joined to it; visits of
-        the source dated more than ``visits.SKEW`` later are deleted: their clock was wrong, and results must not be joined to them."""
+        the source dated more than ``visits.MAX_CLOCK_SKEW`` later are deleted: their clock was wrong, so results must not join them."""
         with self._write() as connection:
-            if visit.begun:
-                connection.execute(delete(VISITS).where(VISITS.c.source == name(visit.source), VISITS.c.at > visit.at + SKEW))
+            if visit.in_progress:
+                connection.execute(delete(VISITS).where(VISITS.c.source == name(visit.source), VISITS.c.at > visit.at + MAX_CLOCK_SKEW))
             _save(connection, visit)
 
     def join(self, parts: Sequence[Visit]) -> None:
@@ -93,7 +93,7 @@ def _save(connection: Connection, *visits: Visit) -> None:
     rows = []
     for visit in visits:
         values = to_json(visit)
-        row = {"brought": BEGUN if visit.begun else int(visit.new > 0), "source": name(values.pop("source")), "at": visit.at}
+        row = {"brought": BEGUN if visit.in_progress else int(visit.new > 0), "source": name(values.pop("source")), "at": visit.at}
         del values["at"]
         rows.append({**row, "told": values})
     upsert(connection, VISITS, rows, update=("brought", "told"))
@@ -165,10 +165,10 @@ class CrawlState(Part):
         pages = self._scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
         return {url: b64decode(lines) for url, lines in pages or ()}
 
-    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
+    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, max_sites: int) -> None:
         """Replace the lines of each site's pages (URL -> packed hashes, in the given order).
 
-        Only the ``most`` most recently saved sites are kept.
+        Only the ``max_sites`` most recently saved sites are kept.
         """
         with self._write() as connection:
             rows = [
@@ -177,7 +177,7 @@ class CrawlState(Part):
             ]
             upsert(connection, SITE_LINES, rows, update=("seen", "pages"))
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
-            for old in chunks(connection.scalars(newest_first).all()[most:]):
+            for old in chunks(connection.scalars(newest_first).all()[max_sites:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(old)))
 
     def learnt(self, method: str) -> str | None:

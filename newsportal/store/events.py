@@ -200,12 +200,12 @@ class Events(Part):
         return found
 
     def listed(
-        self, *, since: datetime | None = None, topic: str | None = None, least: int = 2, order: str = "hottest", before: str | None = None,
-        limit: int = 30,
+        self, *, since: datetime | None = None, topic: str | None = None, min_stories: int = 2, order: str = "hottest",
+        before: str | None = None, limit: int = 30,
     ) -> EventPage:  # fmt: skip
-        """Return events with at least ``least`` stories, hottest or newest first. ``topic``: with a story of it. ``before``: a cursor."""
+        """Return events with at least ``min_stories``, hottest or newest first. ``topic``: with a story of it. ``before``: a cursor."""
         key = EVENTS.c.heat if order == "hottest" else EVENTS.c.last
-        query = select(*READ).where(EVENTS.c.stories >= least, *behind(edge(before, order), key, EVENTS.c.id))
+        query = select(*READ).where(EVENTS.c.stories >= min_stories, *behind(edge(before, order), key, EVENTS.c.id))
         if since is not None:
             query = query.where(EVENTS.c.last >= since)
         if topic is not None:

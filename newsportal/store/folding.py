@@ -13,9 +13,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from newsportal.dedup.fingerprints import Codes
-from newsportal.dedup.judge import SAME, alike, title_letters
-from newsportal.dedup.shingle_index import indexed
+from newsportal.dedup.document import MIN_SAME_SHARE, alike, title_letters
 from newsportal.items import Fold, FoldKey, TopicMark, content_id
 from newsportal.store import prints
 from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
@@ -29,7 +27,7 @@ from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOL
 
 MORE: Final = "contains-text"
 LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # fold reasons of versions whose text differs from the other versions
-NEARLY: Final = SAME  # minimum share of the full text in the original; the judge's threshold for equal texts
+NEARLY: Final = MIN_SAME_SHARE  # minimum share of the full text in the original; the judge's threshold for equal texts
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -204,7 +202,6 @@ def new_story(connection: sa.Connection, founder: Mapping[str, Any], topics: Col
 
 
 def story_row(founder: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of a story of one article."""
     return {"id": str(founder["id"]), **figures([founder])}
 
 
@@ -268,9 +265,9 @@ class NewRows:
     _runs: set[int] = field(default_factory=set)
     _keys: set[str] = field(default_factory=set)
 
-    def may_repeat(self, runs: Codes, keys: Collection[str]) -> bool:
-        """Return whether a text with these ``runs`` shares an indexed run or a key with a buffered article, so that it may repeat one."""
-        return not (self._keys.isdisjoint(keys) and self._runs.isdisjoint(runs.tolist()))
+    def may_repeat(self, new: TextPrint, keys: Collection[str]) -> bool:
+        """Return whether the text shares an indexed run or a key with a buffered article, so that it may repeat one."""
+        return not (self._keys.isdisjoint(keys) and self._runs.isdisjoint(new.fingerprint.runs.tolist()))
 
     def begin_story(self, founder: Mapping[str, Any], topics: Collection[str]) -> None:
         """Add a story of one article, with the article's id."""
@@ -279,6 +276,8 @@ class NewRows:
         self._rows[LABELS] += labels_of(story, [founder], topics)
 
     def add(self, row: dict[str, Any], topics: list[dict[str, Any]], keys: Collection[str], new: TextPrint, now: datetime) -> None:
+        from newsportal.dedup.shingle_index import indexed  # loaded late: few processes need numpy
+
         self._rows[ARTICLES].append(row)
         self._rows[TOPICS] += topics
         self._rows[FOLD_KEYS] += key_rows(row["id"], row["moment"], keys)

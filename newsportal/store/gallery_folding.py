@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from newsportal.dedup.cosine import unit_vector
 from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, compare, pictures_of
 from newsportal.items import Fold, Image
-from newsportal.recommend.score import parts, score
+from newsportal.recommend.score import factors, score
 from newsportal.store.article_rows import fold_columns
 from newsportal.store.columns import shifted
 from newsportal.store.dialects import chunks, select_in
@@ -54,7 +54,7 @@ def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
     """Return keys of pictures: the URL, and each quarter of the perceptual hash with its position."""
     keys = []
     for picture in pictures[:MAX_KEYED]:
-        keys.append(_key(f"picture {picture.address}"))
+        keys.append(_key(f"picture {picture.key}"))
         if picture.print is not None:
             keys += [_key(f"print {place} {picture.print >> 16 * place & 0xFFFF}") for place in range(4)]
     return keys
@@ -192,6 +192,6 @@ def refresh_galleries(connection: Connection, story_id: str) -> None:
     for row in connection.execute(members).mappings().all():
         query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.dropped.is_(None))
         images = list(map(image_of, connection.execute(query).mappings()))
-        ranked = score(parts(images, weight=row["weight"], sites=sites, complete=row["complete"]), row["moment"])
+        ranked = score(factors(images, weight=row["weight"], sites=sites, complete=row["complete"]), row["moment"])
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=ranked))
         label_gallery(connection, row["id"])

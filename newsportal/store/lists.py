@@ -206,16 +206,16 @@ class Lists(Part):
             last = rows[limit - 1][0] if len(rows) > limit else None
             return StoryPage(found, cursor(last["order_key"], last["story_id"]) if last else None)
 
-    def newest(self, criteria: StoryFilter, most: int) -> list[Story]:
-        """Return the first ``most`` stories, read in pages of ``which.limit``."""
+    def newest(self, criteria: StoryFilter, count: int) -> list[Story]:
+        """Return the first ``count`` stories, read in pages of ``which.limit``."""
         found: list[Story] = []
-        while len(found) < most:
+        while len(found) < count:
             page = self.stories(criteria)
             found += page.stories
             if page.next is None:
                 break
             criteria = replace(criteria, before=page.next)
-        return found[:most]
+        return found[:count]
 
     def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
         """Map ids to stories as shown in lists; the id of a story that was folded away maps to its founder's current story."""

@@ -114,7 +114,6 @@ def with_lease(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float)
 
 
 def is_leased(entry: OutboxEntry | None, lease: OutboxEntry) -> bool:
-    """Return whether ``lease`` is still valid."""
     return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (lease.owner, lease.fence)
 
 

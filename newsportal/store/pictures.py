@@ -132,18 +132,18 @@ class Pictures(Part):
             upsert(connection, PICTURE_STORIES, [row], update=("site", "title", "seen"))
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
 
-    def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[StoryPictures, ...]]:
-        """Map keys to stories that show the picture or one with the same hash and size, at most ``most``; pictures of fewer than ``least``
-        stories are left out. The stories' ``pictures`` are given by their hashes if known, else by their keys."""
+    def stories(self, keys: Collection[str], *, min_stories: int, max_stories: int) -> Mapping[str, tuple[StoryPictures, ...]]:
+        """Map keys to stories that show the picture or one with the same hash and size, at most ``max_stories``; pictures of fewer than
+        ``min_stories`` are left out. The stories' ``pictures`` are given by their hashes if known, else by their keys."""
         with self._read() as connection:
             same = _same(connection, keys)
             query = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
             rows = select_in(connection, query, SIGHTINGS.c.picture_id, {id for ids in same.values() for id in ids})
             counts = Counter({row["picture_id"]: row["stories"] for row in rows})
-            selected = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
-            showing = {key: _showing(connection, ids, most) for key, ids in selected.items()}
+            selected = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= min_stories}
+            showing = {key: _showing(connection, ids, max_stories) for key, ids in selected.items()}
             occurrences = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
-        return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= least}
+        return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= min_stories}
 
     def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Map keys to the keys of equal pictures: itself, and those with the same hash and size (a thumbnail only has the same hash)."""
@@ -153,8 +153,7 @@ class Pictures(Part):
         return {key: frozenset(by_id[id] for id in ids if id in by_id) | {key} for key, ids in same.items()}
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
-        """Mark pictures as not being part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an
-        editor)."""
+        """Mark pictures as not part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an editor)."""
         with self._write() as connection:
             for key, reason in sorted(reasons.items()):
                 values = {"frequent": reason, "since": now if reason else None}
@@ -212,13 +211,13 @@ def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     return {key: {name_id(key)} | alike[features.get(key, ())] for key in keys}
 
 
-def _showing(connection: Connection, ids: Collection[str], most: int) -> list[str]:
+def _showing(connection: Connection, ids: Collection[str], limit: int) -> list[str]:
     """Return stories with one of these pictures, by id; ids are hashes, so this is an unbiased sample."""
     found: set[str] = set()
     for chunk in chunks(ids):
         query = select(SIGHTINGS.c.story_id).where(SIGHTINGS.c.picture_id.in_(chunk)).distinct()
-        found.update(connection.scalars(query.order_by(SIGHTINGS.c.story_id).limit(most)))
-    return sorted(found)[:most]
+        found.update(connection.scalars(query.order_by(SIGHTINGS.c.story_id).limit(limit)))
+    return sorted(found)[:limit]
 
 
 def _read_occurrences(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:

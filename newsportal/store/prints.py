@@ -12,23 +12,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from newsportal.dedup import finder
-from newsportal.dedup.document import Document, Verdict
-from newsportal.dedup.fingerprints import Fingerprint, fingerprint
-from newsportal.dedup.judge import UNCHANGED, WINDOW, Earlier, compared, title_letters
-from newsportal.dedup.shingle_index import Likely, ShingleIndex, indexed
+from newsportal.dedup.document import WINDOW, Document, Verdict, title_letters
 from newsportal.dedup.title_index import TitleIndex
 from newsportal.items import Article, Fold
 from newsportal.store.columns import EPOCH
 from newsportal.store.tables import ARTICLES, CHANGES, PRINTS, STORIES
 
+if TYPE_CHECKING:  # loaded by processes that add articles, with numpy
+    from newsportal.dedup.fingerprints import Fingerprint
+    from newsportal.dedup.shingle_index import Likely, ShingleIndex
+
 SPAN: Final = timedelta(days=WINDOW)  # how long a text is remembered after it was seen, and the maximum distance in time of reposts
-MOST: Final = 1_000_000  # maximum number of fingerprints, the newest: 0.5 GB in each process that adds articles, 1 GB in the database
+MAX_FINGERPRINTS: Final = 1_000_000  # the newest are kept: 0.5 GB in each process that adds articles, 1 GB in the database
 PAGE: Final = 5000  # rows read at once
 PRUNED: Final = 128  # rows pruned at once, …
 PRUNE_EVERY: Final = 64  # … in one of so many writes: twice as many as are added
@@ -66,7 +66,6 @@ PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
 
 
 def last_seq(connection: Connection) -> int:
-    """Return the number of the last change."""
     return connection.scalar(LAST_SEQ) or 0
 
 
@@ -74,7 +73,7 @@ class PrintIndex:
     """A process' index of the stored fingerprints. Shared between threads; one per database."""
 
     def __init__(self) -> None:
-        self._index = ShingleIndex()
+        self._index: ShingleIndex
         self._number = 0  # of the last row read
         self.last_seq = 0
         self.read = False
@@ -93,7 +92,9 @@ class PrintIndex:
             if self.read:
                 return self._catch_up(connection)
             if not self._number:  # later changes are read after all rows
-                self.last_seq = last_seq(connection)
+                from newsportal.dedup.shingle_index import ShingleIndex
+
+                self._index, self.last_seq = ShingleIndex(), last_seq(connection)
             rows = connection.execute(ROWS, {"number": self._number, "most": PAGE}).all()
             self._learn(rows, connection)
             self.read = len(rows) < PAGE
@@ -139,9 +140,7 @@ class PrintIndex:
     def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
         if not rows:
             return
-        codes = (indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length) for row in rows)
-        pairs = zip(rows, codes, strict=True)
-        self._index.add_all([(row.number, runs, row.length, story_number(row.story_id), row.title) for row, runs in pairs])
+        self._index.add_all([(row.number, row.runs, row.length, story_number(row.story_id), row.title) for row in rows])
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
             self._index.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
@@ -222,9 +221,11 @@ class TextPrint:
 
 def text_print(index: PrintIndex, article: Article) -> TextPrint:
     """Return the form made for the article's decision, unless title or text changed since."""
-    made_from, text_print = (article.title, article.text), article.decision and article.decision.printed
+    made_from, text_print = (article.title, article.text), article.decision and article.decision.compared
     if isinstance(text_print, TextPrint) and text_print.index is index and text_print.made_from == made_from:
         return text_print
+    from newsportal.dedup.fingerprints import fingerprint
+
     return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
 
 
@@ -236,6 +237,8 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, exc
     likely = new.index.likely(new.fingerprint)
     if not likely.numbers:
         return None
+    from newsportal.dedup.judge import UNCHANGED, Earlier, compare
+
     found = connection.execute(CANDIDATES, {"numbers": likely.numbers}).all()
     near = [old for old in found if abs(old.moment - row["moment"]) <= SPAN and old.article_id != row["id"]]
     reasons = {old.article_id: old.fold_reason for old in near}
@@ -244,7 +247,7 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, exc
         for old in near
         if old.story_id not in excluded
     )
-    for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
+    for answer, other in compare(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, reasons[other.id]) not in ASTRAY:
             identical = answer.relation == "same" and answer.score >= UNCHANGED  # a round-up's repost is in its story like the round-up
             return Fold(other.story, other.id, MORE if identical and reasons[other.id] == MORE else str(answer.reason), answer.score)
@@ -270,7 +273,7 @@ def save(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetim
         newest = connection.scalar(NEWEST) or 0
     if newest // PRUNE_EVERY > (newest - len(rows)) // PRUNE_EVERY:
         oldest = connection.execute(OLDEST).all()
-        last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
+        last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MAX_FINGERPRINTS), default=None)
         if last is not None:
             connection.execute(PRUNE, {"last": last})
 

@@ -25,11 +25,11 @@ DEEPEST: Final = 40
 """Maximum nesting of lists and mappings in a row: JSON parsers have limits. Stored values have four levels."""
 
 
-def is_shallow(value: Any, most: int = DEEPEST) -> bool:
-    """Return whether lists and mappings are nested at most ``most`` levels deep."""
+def is_shallow(value: Any, max_depth: int = DEEPEST) -> bool:
+    """Return whether lists and mappings are nested at most ``max_depth`` levels deep."""
     if not isinstance(value, list | Mapping):
         return True
-    return most > 0 and all(is_shallow(inner, most - 1) for inner in (value.values() if isinstance(value, Mapping) else value))
+    return max_depth > 0 and all(is_shallow(inner, max_depth - 1) for inner in (value.values() if isinstance(value, Mapping) else value))
 
 
 Kind = Literal["text", "integer", "float", "flag", "moment", "json", "bytes"]
@@ -194,8 +194,7 @@ class TableReader:
         self.connection = connection
 
     def rows(self, form: Form) -> Iterator[dict[str, Any]]:
-        """Yield all rows of a table in key order, streamed. Run no other query on this reader before the end: MySQL would discard the
-        rest."""
+        """Yield all rows of a table in key order, streamed. Run no other query on this reader before the end: MySQL discards the rest."""
         table = RAW[form.name]
         found = self.connection.execute(select(table).order_by(*table.primary_key), execution_options={"yield_per": PAGE})
         for row in found.mappings():

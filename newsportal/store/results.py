@@ -60,7 +60,6 @@ FORUM = "forum:"  # prefix of the names of forum sources, whose articles are thr
 
 
 def is_thread(source: str) -> bool:
-    """Return whether an article of this source is a forum thread."""
     return source.startswith(FORUM)
 
 

@@ -43,7 +43,7 @@ class Batch:
     def add(self, article: Article, keys: Sequence[FoldKey], new: TextPrint) -> Added:
         row, hashes = row_of(article, now=self.now), folding.by_hash(keys)
         id = self.existing.get(row["id"])
-        if id is not None or self.index.finder is not None or self._new.may_repeat(new.fingerprint.runs, hashes):
+        if id is not None or self.index.finder is not None or self._new.may_repeat(new, hashes):
             self.write()
         if self._unread:
             self.index.follow(self.connection)

@@ -10,7 +10,7 @@ from newsportal.text.characters import (
     CJK,
     CONTROL,
     INVISIBLE,
-    NO_LETTERS,
+    NON_LETTERS,
     chinese_share,
     clean,
     fold_characters,
@@ -18,9 +18,9 @@ from newsportal.text.characters import (
     normalise,
     visible_length,
 )
-from newsportal.text.words import STOP_CHARACTER, STOP_WORDS, WORD, WORDS, has_stop_word, search_words, segment, use_words
+from newsportal.text.words import STOP_CHARACTER, STOP_WORDS, WORD, WORDS, has_stop_word, search_words, segment, set_user_words
 
 __all__ = [
-    "CJK", "CONTROL", "INVISIBLE", "NO_LETTERS", "STOP_CHARACTER", "STOP_WORDS", "WORD", "WORDS", "chinese_share", "clean",
-    "fold_characters", "has_stop_word", "letters", "normalise", "search_words", "segment", "use_words", "visible_length",
+    "CJK", "CONTROL", "INVISIBLE", "NON_LETTERS", "STOP_CHARACTER", "STOP_WORDS", "WORD", "WORDS", "chinese_share", "clean",
+    "fold_characters", "has_stop_word", "letters", "normalise", "search_words", "segment", "set_user_words", "visible_length",
 ]  # fmt: skip

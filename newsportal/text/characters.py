@@ -20,7 +20,7 @@ INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u20
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 and terminals do not accept: control characters except tab and line feed, lone surrogates, non-characters."""
 
-NO_LETTERS = re.compile(r"[\W_]+")
+NON_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Chinese characters (unified ideographs with extensions and compatibility forms)."""
 
@@ -56,7 +56,7 @@ def normalise(text: str) -> str:
 
 def letters(text: str) -> str:
     """Return only the letters and digits of the normalized text: punctuation and white space differ between reposts."""
-    return NO_LETTERS.sub("", normalise(text))
+    return NON_LETTERS.sub("", normalise(text))
 
 
 def chinese_share(text: str) -> float:
@@ -70,7 +70,7 @@ def chinese_share(text: str) -> float:
 FOLDED_PLANES = 0x30000  # code points below this are folded: the basic, supplementary and ideographic planes
 
 
-def made_once(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def cache_once(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Cache like :func:`functools.cache`, but compute only once if several threads call at the same time."""
     cached, lock = cache(make), Lock()
 
@@ -91,7 +91,7 @@ def all_characters() -> str:
 BLOCK = 256  # characters tested together for changes: most blocks are ideographs and Hangul, which do not change
 
 
-@made_once
+@cache_once
 def _changed_forms() -> tuple[str, ...]:
     """Return the characters that NFKC or lower case changes."""
     blocks = (all_characters()[start : start + BLOCK] for start in range(0, FOLDED_PLANES, BLOCK))
@@ -104,7 +104,7 @@ def _changed_forms() -> tuple[str, ...]:
     )
 
 
-@made_once
+@cache_once
 def _folding_table() -> dict[int, str]:
     """Return the one-to-one table: full width, compatibility forms, traditional characters and capitals to the plain character."""
     simple = {traditional: forms[0] for traditional, forms in _dictionary("TSCharacters.txt")}
@@ -117,7 +117,7 @@ def _folding_table() -> dict[int, str]:
     return table
 
 
-@made_once
+@cache_once
 def _joining_table() -> dict[int, str]:
     """Return the table :func:`_folding_table`, with all simplified forms of a character joined into one."""
     folded = _folding_table()
@@ -135,7 +135,7 @@ def changed_characters() -> dict[str, str]:
     """Return the characters of the folded planes that :func:`normalise` changes, with their :func:`letters`."""
     changed = frozenset(_changed_forms()).union(map(chr, _joining_table()))
     forms = unicodedata.normalize("NFKC", "\n".join(changed)).translate(_joining_table()).lower()  # no line break is among them
-    return dict(zip(changed, (NO_LETTERS.sub("", form) for form in forms.split("\n")), strict=True))
+    return dict(zip(changed, (NON_LETTERS.sub("", form) for form in forms.split("\n")), strict=True))
 
 
 def _resolve(joined: dict[str, str], form: str) -> str:
@@ -175,8 +175,8 @@ CONVERSIONS: dict[Script, str] = {"simplified": "t2s", "traditional": "s2tw"}
 TAGS: dict[Script, str] = {"simplified": "zh-Hans", "traditional": "zh-Hant"}
 """Value of ``lang`` for each script, by which the browser selects glyphs."""
 
-REMEMBERED_CHARS = 400  # titles and excerpts recur on many pages and are cached; whole texts are not
-REMEMBERED = 10_000  # cached texts, some 10 MB
+MAX_CACHED_CHARS = 400  # titles and excerpts recur on many pages and are cached; whole texts are not
+MAX_CACHED = 10_000  # cached texts, some 10 MB
 
 MAX_CHARS = 100_000  # characters converted of one text (0.2 s); the rest is unchanged. A long chapter of a novel has 10,000.
 KANA = re.compile("[\u3041-\u30ff]")  # Japanese has its own characters
@@ -187,7 +187,7 @@ def convert(text: str, script: Script) -> str:
     """Convert ``text`` to ``script``. Non-Chinese and Japanese texts are unchanged."""
     if text.isascii() or not CJK.search(text) or KANA.search(text):
         return text
-    if len(text) <= REMEMBERED_CHARS:
+    if len(text) <= MAX_CACHED_CHARS:
         return _remembered(text, script)
     return _converted(text[:MAX_CHARS], script) + text[MAX_CHARS:]
 
@@ -208,10 +208,10 @@ def _converted(text: str, script: Script) -> str:
     return str(_converter(script).convert(text))
 
 
-_remembered = lru_cache(maxsize=REMEMBERED)(_converted)
+_remembered = lru_cache(maxsize=MAX_CACHED)(_converted)
 
 
-@made_once
+@cache_once
 def _converter(script: Script) -> Any:
     """Load the converter; its dictionaries take 0.1 s, once."""
     from opencc import OpenCC

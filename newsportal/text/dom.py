@@ -25,8 +25,8 @@ from lxml.html import HtmlElement as Element
 from newsportal.errors import NotApplicable
 from newsportal.text import CONTROL, clean
 from newsportal.text.encoding import decode
-from newsportal.text.markup import BREAKING, MAX_ALL_ATTRIBUTES, MAX_TAGS, count_attributes, guarded
-from newsportal.text.steps import SKIPPED, Step, read_steps, visible_lines
+from newsportal.text.markup import BREAKING_TAGS, MAX_ALL_ATTRIBUTES, MAX_TAGS, bounded_html, count_attributes
+from newsportal.text.steps import SKIPPED_TAGS, Step, read_steps, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,8 +56,8 @@ class Translator(HTMLTranslator):
 TRANSLATOR: Final = Translator()
 
 __all__ = [
-    "BREAKING", "MAX_TAGS", "SKIPPED", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of", "join",
-    "lines_of", "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
+    "BREAKING_TAGS", "MAX_TAGS", "SKIPPED_TAGS", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of",
+    "join", "lines_of", "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
 ]  # fmt: skip
 
 MAX_CHARS = 8_000_000  # longer pages are truncated: ten times the longest article page of the development set
@@ -101,7 +101,6 @@ class Document:
 
     @cached_property
     def link_texts(self) -> dict[Element, str]:
-        """Cache of the texts of links."""
         return {}
 
     def css(self, selector: str) -> list[Element]:
@@ -132,7 +131,7 @@ def parse_html(html: str) -> Element:
     ``markup.MAX_DEPTH`` deep, so that recursive operations (deep copies, XPath) cannot overflow the stack. Raises ``MemoryError`` where
     memory is limited.
     """
-    data = guarded(html[:MAX_CHARS])
+    data = bounded_html(html[:MAX_CHARS])
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
     try:
@@ -175,7 +174,7 @@ def copy_of(node: Element) -> Element:
 
 _SELECTORS: dict[str, CSSSelector] = {}
 
-MOST_SELECTORS = 10_000
+MAX_SELECTORS = 10_000
 """Maximum number of compiled selectors in the cache, some kilobytes each, for thousands of sources."""
 
 
@@ -192,7 +191,7 @@ def css(node: Element, selector: str) -> list[Element]:
             compiled = CSSSelector(selector, translator=TRANSLATOR)  # type: ignore[arg-type]  # takes one, too
         except Exception as error:  # cssselect's errors have no common public base
             raise ValueError(f"not a CSS selector: {selector!r} ({error})") from error
-        if len(_SELECTORS) >= MOST_SELECTORS:
+        if len(_SELECTORS) >= MAX_SELECTORS:
             _SELECTORS.clear()
         _SELECTORS[selector] = compiled
     try:
@@ -210,9 +209,9 @@ def xpath(node: Element, expression: str) -> list[object]:
     return list(found) if isinstance(found, list) else [found]
 
 
-def text_of(node: Element, most: int | None = None) -> str:
-    """Return the visible text below ``node`` on one line, cleaned; only of its first ``most`` elements, where many nested ones are read."""
-    return clean("".join(_text(node, " ", most)) if len(node) else node.text or "")
+def text_of(node: Element, max_nodes: int | None = None) -> str:
+    """Return the visible text below ``node`` on one line, cleaned; only of the first ``max_nodes`` (where many nested ones are read)."""
+    return clean("".join(_text(node, " ", max_nodes)) if len(node) else node.text or "")
 
 
 def html_of(node: Element) -> str:
@@ -225,17 +224,17 @@ def lines_of(node: Element) -> list[str]:
     return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
 
 
-def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
+def pieces(top: Element, skipped: frozenset[str] = SKIPPED_TAGS) -> Iterator[tuple[Literal["text", "break"], str]]:
     """Yield the text nodes below ``top`` in document order, with a ``break`` at each line end of the page; a line feed in the source is
     white space except in ``pre``. Not recursive."""
     return (("text", text) if text else ("break", "") for text in _text(top, "", skipped=skipped))
 
 
-def _text(top: Element, line_end: str, most: int | None = None, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
-    """Yield the text nodes below ``top``, with ``line_end`` at line ends; only of its first ``most`` elements."""
+def _text(top: Element, line_end: str, max_nodes: int | None = None, skipped: frozenset[str] = SKIPPED_TAGS) -> Iterator[str]:
+    """Yield the text nodes below ``top``, with ``line_end`` at line ends; only of its first ``max_nodes`` elements."""
     walk = etree.iterwalk(top, events=("start", "end"))
     in_pre = 0
-    for event, node in walk if most is None else islice(walk, 2 * most):
+    for event, node in walk if max_nodes is None else islice(walk, 2 * max_nodes):
         tag = node.tag
         if event == "start":
             if tag in skipped and node is not top:
@@ -246,7 +245,7 @@ def _text(top: Element, line_end: str, most: int | None = None, skipped: frozens
         else:
             text = None if node is top else node.tail
             in_pre -= tag == "pre"
-        if tag in BREAKING:
+        if tag in BREAKING_TAGS:
             yield line_end
         if text:
             yield text.replace("\n", " ") if not in_pre and "\n" in text else text
@@ -275,9 +274,9 @@ ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?:/[^\s?#;\\\x00-\x20]*
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
 MAX_HREF = 8_000  # maximum length of a link: servers need not accept longer ones (RFC 9110, 4.1), and the crawl never requests them
 ORIGIN = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?(?=/)")
-FROM_ROOT = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")
+ROOT_PATH = re.compile(r"(?:/[!\"$-.0-:<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")
 """A path of plain characters, appended to the origin unchanged unless it has a ``.`` or ``..`` to resolve."""
-FROM_HERE = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")  # … relative to the page
+RELATIVE_PATH = re.compile(r"(?!\.)[!$-.0-9<->@-\[\]-~]+(?:/[!$-.0-9<->@-\[\]-~]+)*/?(?:\?[!\"$-:<-\[\]-~]+)?")  # … relative to the page
 
 
 @lru_cache(maxsize=64)
@@ -295,10 +294,10 @@ def is_of_other_scheme(href: str) -> bool:
     return SCHEME.match(href) is not None and not href.lower().startswith(("http:", "https:"))
 
 
-def join(base: str, href: str, *, fragment: bool = False, longest: int = MAX_HREF) -> str | None:
+def join(base: str, href: str, *, fragment: bool = False, max_length: int = MAX_HREF) -> str | None:
     """Resolve ``href`` against ``base`` to an http(s) URL, without its fragment unless ``fragment``; ``None`` for any other."""
     href = href.strip()
-    if href[longest:]:
+    if href[max_length:]:
         return None
     page, mark, place = href.partition("#")
     if not mark or (place and place.isprintable()):
@@ -307,9 +306,9 @@ def join(base: str, href: str, *, fragment: bool = False, longest: int = MAX_HRE
             return page + place
         if page[:2] == "//" and ABSOLUTE.fullmatch(absolute := f"{base.partition(':')[0]}:{page}"):
             return absolute + place
-        if page[:1] == "/" and "/." not in page and FROM_ROOT.fullmatch(page) and (origin := ORIGIN.match(base)):
+        if page[:1] == "/" and "/." not in page and ROOT_PATH.fullmatch(page) and (origin := ORIGIN.match(base)):
             return origin[0] + page + place
-        if "/." not in page and FROM_HERE.fullmatch(page) and (folder := _folder(base)):
+        if "/." not in page and RELATIVE_PATH.fullmatch(page) and (folder := _folder(base)):
             return folder + page + place
     if not href or href.startswith("#") or is_of_other_scheme(href):
         return None

@@ -55,28 +55,28 @@ LABELS: Final[dict[str, str]] = {
 }
 """Labels used by pages → the most comprehensive codec (WHATWG's table, and other labels seen). No other labels are looked up."""
 
-DECLARED: Final = re.compile(
+DECLARATION: Final = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,400}?\b(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w:.+-]{2,40})", re.IGNORECASE
 )
 HEADER: Final = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.+-]{2,40})", re.IGNORECASE)
 
-DECLARED_WITHIN: Final = 262_144  # bytes searched for a declaration: the standard says 1,024, pages put scripts and comments before it
-USUAL: Final = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jis_2004", "cp1252", "cp1251", "koi8-r")
+DECLARATION_BYTES: Final = 262_144  # bytes searched for a declaration: the standard says 1,024, pages put scripts and comments before it
+USUAL_CODECS: Final = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jis_2004", "cp1252", "cp1251", "koi8-r")
 """Tried besides declared ones, most common on the Web first."""
 
 SAMPLE_BYTES: Final = 6_000
-HIGH: Final = re.compile(rb"[\x80-\xff]")
-BROKEN_SHARE: Final = 0.05
+NON_ASCII: Final = re.compile(rb"[\x80-\xff]")
+MAX_INVALID_SHARE: Final = 0.05
 """UTF-8 with a smaller share of invalid sequences among multi-byte ones is still UTF-8; GBK read as UTF-8 exceeds 0.8."""
 
-READS_WELL: Final = 0.45
+GOOD_SCORE: Final = 0.45
 """A declared encoding with this score is accepted at once: correct readings of news pages score 0.5 to 1, wrong ones below 0.3."""
 
-READS_BADLY: Final = 0.1  # below this no candidate is right; charset-normalizer knows rarer encodings
+BAD_SCORE: Final = 0.1  # below this no candidate is right; charset-normalizer knows rarer encodings
 GARBLED_SHARE: Final = 0.005
 """Share of a text's characters: one undecodable character on every second page of a book may be the author's; one per paragraph is not."""
 
-READS_LIKE_NOTHING: Final = -0.2
+GARBLED_SCORE: Final = -0.2
 """Texts in scripts that are not scored have 0; GBK read as Latin-1 or Big5, and UTF-8 read as GBK, score lower."""
 
 DECLARED_BONUS: Final = 0.12  # minimum advantage of another reading over the declared one
@@ -99,19 +99,19 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     text = sample.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    if broken <= BROKEN_SHARE * (beyond_ascii - broken):  # still UTF-8
+    if broken <= MAX_INVALID_SHARE * (beyond_ascii - broken):  # still UTF-8
         return body.decode("utf-8", "replace"), "utf-8"
     declared = [name for name in dict.fromkeys(_declared(body, content_type)) if not name.startswith("utf")]
     codec = _best_reading(sample, declared)
     return body.decode(codec, "replace"), codec
 
 
-def garbled(text: str) -> bool:
+def is_garbled(text: str) -> bool:
     """Return whether ``text`` was decoded wrongly: U+FFFD, control and private-use characters, or no resemblance to a language."""
     if not text or text.isascii():
         return False
     odd = len(_UNREAD.findall(text))
-    return odd > max(2, GARBLED_SHARE * len(text)) or _score(text[:SAMPLE_BYTES]) < READS_LIKE_NOTHING
+    return odd > max(2, GARBLED_SHARE * len(text)) or _score(text[:SAMPLE_BYTES]) < GARBLED_SCORE
 
 
 def _utf16(body: bytes) -> str | None:
@@ -128,21 +128,21 @@ def _utf16(body: bytes) -> str | None:
 def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
     match = HEADER.search(content_type or "")
     labels = [match[1]] if match else []
-    labels += [found.decode("ascii") for found in DECLARED.findall(body[:DECLARED_WITHIN])[:4]]
+    labels += [found.decode("ascii") for found in DECLARATION.findall(body[:DECLARATION_BYTES])[:4]]
     yield from filter(None, (LABELS.get(label.lower().strip()) for label in labels))
 
 
 def _best_reading(sample: bytes, declared: list[str]) -> str:
     best, best_score = "", -2.0
-    for codec in dict.fromkeys((*declared, *USUAL)):
+    for codec in dict.fromkeys((*declared, *USUAL_CODECS)):
         score = _score(sample.decode(codec, "replace"))
         if codec in declared:
-            if score >= READS_WELL:
+            if score >= GOOD_SCORE:
                 return codec
             score += DECLARED_BONUS
         if score > best_score:
             best, best_score = codec, score
-    if best_score < READS_BADLY and not declared:
+    if best_score < BAD_SCORE and not declared:
         from charset_normalizer import from_bytes  # loaded late: most pages never need it
 
         found = from_bytes(sample).best()
@@ -154,10 +154,10 @@ def _best_reading(sample: bytes, declared: list[str]) -> str:
 def _sample(body: bytes) -> bytes:
     """Return text with non-ASCII bytes, without tags. ``<`` is not a second byte in any of the encodings, so no character is split."""
     parts, size = [], 0
-    for part in body[: 4 * DECLARED_WITHIN].split(b"<"):
+    for part in body[: 4 * DECLARATION_BYTES].split(b"<"):
         text = part.rpartition(b">")[2]
         if not text.isascii():
-            first = HIGH.search(text)
+            first = NON_ASCII.search(text)
             parts.append(text[first.start() if first else 0 :][:2000])
             size += len(parts[-1])
             if size > SAMPLE_BYTES:

@@ -16,9 +16,9 @@ import re2
 from newsportal.text.characters import encodable
 
 MAX_CHARS: Final = 2_000
-EXPRESSION: Final = "re:"  # prefix of an expression where a substring is allowed, too
+EXPRESSION_PREFIX: Final = "re:"  # prefix of an expression where a substring is allowed, too
 
-MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
+UNSUPPORTED: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\(\?<?[=!]"), "look-around is not supported; exclude with a separate rule (deny, remove)"),
     (re.compile(r"\\[1-9]|\(\?P="), "references to groups are not supported; write both forms out"),
     (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; remove the > or +"),
@@ -42,7 +42,7 @@ def compile_expression(expression: str, *, for_html: bool = False) -> Any:
         return re2.compile(expression, options)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else str(error)
-        reason = next((remedy for lacking, remedy in MISSING if lacking.search(expression)), reason)
+        reason = next((remedy for lacking, remedy in UNSUPPORTED if lacking.search(expression)), reason)
         raise ValueError(f"not a regular expression: {expression!r} ({reason})") from error
 
 
@@ -53,12 +53,11 @@ def find_all(expression: Any, text: str) -> Iterator[str]:
         yield next((group for group in groups if group is not None), "")
 
 
-def is_in(expression: Any, text: str) -> bool:
-    """Return whether ``text`` has a match."""
+def has_match(expression: Any, text: str) -> bool:
     return expression.search(encodable(text)) is not None
 
 
-def word_set(words: Sequence[str]) -> Callable[[str], list[int]]:
+def word_matcher(words: Sequence[str]) -> Callable[[str], list[int]]:
     """Return a function that returns the indices of the ``words`` in a text, in one pass for any number of words."""
     found = re2.Set.SearchSet()
     for word in words:

@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-BREAKING = frozenset(
+BREAKING_TAGS = frozenset(
     "address article aside blockquote br caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
     "header hr li main nav ol p pre section table td th tr ul".split()
 )
@@ -26,20 +26,20 @@ MAX_ALL_ATTRIBUTES = 150_000
 
 LONG_TAG = 4_000  # length from which a tag's attributes are counted
 MAX_ATTRIBUTES = 500  # further attributes of a tag are cut: libxml2's time is quadratic in their number (a million: hours)
-LESS, MORE, SLASH = b"<>/"
-CAPITAL = 0x20  # the bit missing in capitals
+LESS_THAN, GREATER_THAN, SLASH = b"<>/"
+CASE_BIT = 0x20  # the bit missing in capitals
 Places = NDArray[np.intp]
 
 
-def guarded(html: str) -> bytes:
+def bounded_html(html: str) -> bytes:
     """Return ``html`` as UTF-8 that can be parsed in linear time, without NUL."""
     data = html.encode("utf-8", "replace").replace(b"\x00", b"")
     codes = np.frombuffer(data, dtype=np.uint8)
-    marks = np.flatnonzero((codes | 2) == MORE)  # ``<`` is ``>`` without that bit
-    opens = codes[marks] == LESS
+    marks = np.flatnonzero((codes | 2) == GREATER_THAN)  # ``<`` is ``>`` without that bit
+    opens = codes[marks] == LESS_THAN
     tags = marks[opens]
     if len(tags) > MAX_TAGS and len(elements := tags[_make_elements(codes, tags)]) > MAX_TAGS:
-        return guarded(data[: int(elements[MAX_TAGS])].decode("utf-8", "replace"))
+        return bounded_html(data[: int(elements[MAX_TAGS])].decode("utf-8", "replace"))
     deep = _may_be_deep(codes, tags)
     hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
@@ -60,8 +60,8 @@ _PARTING = b" \n\t\r\f/\"'"  # possible separators of attributes
 def _make_elements(codes: NDArray[np.uint8], tags: Places) -> NDArray[np.bool_]:
     """Return a mask of the tags that create an element: start tags, and ``</p>`` and ``</br>``, which create one if none is open."""
     after, second = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2))
-    letter = after | CAPITAL
-    closes = (after == SLASH) & np.isin(second | CAPITAL, np.frombuffer(b"pb", dtype=np.uint8))
+    letter = after | CASE_BIT
+    closes = (after == SLASH) & np.isin(second | CASE_BIT, np.frombuffer(b"pb", dtype=np.uint8))
     mask: NDArray[np.bool_] = ((letter >= ord("a")) & (letter <= ord("z"))) | closes
     return mask
 
@@ -77,7 +77,7 @@ def count_attributes(html: str) -> int:
     return sum(sum(1 for _ in islice(_WORD.finditer(tag), MAX_ATTRIBUTES)) if tag[LONG_TAG:] else len(_WORD.findall(tag)) for tag in tags)
 
 
-WORDY = 5_000
+MANY_SEPARATORS = 5_000
 """Number of separators in a stretch without marks from which quotes are checked for hidden marks, which takes 0.1 s."""
 
 _WHOLE_TAG = re.compile(
@@ -92,16 +92,16 @@ BLANKS = (b" ", b"\n", b"\t", b"\r", b"\f", b"/")
 def _may_hide_attributes(data: bytes, marks: Places) -> bool:
     """Return whether many words lie between two marks: a tag with a mark in quotes (``<a b="<" x0 x1 …>``), or just text."""
     ends = np.append(marks[1:], len(data))
-    long = np.flatnonzero(ends[: len(marks)] - marks > WORDY)
+    long = np.flatnonzero(ends[: len(marks)] - marks > MANY_SEPARATORS)
     stretches = ((int(marks[number]), int(ends[number])) for number in long)
-    return any(sum(data.count(blank, *stretch) for blank in BLANKS) > WORDY for stretch in stretches)
+    return any(sum(data.count(blank, *stretch) for blank in BLANKS) > MANY_SEPARATORS for stretch in stretches)
 
 
 def _cut_attributes(tag: re.Match[bytes]) -> bytes:
     if tag["raw"] is not None or len(tag[0]) <= LONG_TAG:
         return tag[0]
-    cuts = list(islice(_ATTRIBUTE.finditer(tag[0]), WORDY))
-    return tag[0] if len(cuts) < WORDY else tag[0][: cuts[MAX_ATTRIBUTES].start()] + b">"
+    cuts = list(islice(_ATTRIBUTE.finditer(tag[0]), MANY_SEPARATORS))
+    return tag[0] if len(cuts) < MANY_SEPARATORS else tag[0][: cuts[MAX_ATTRIBUTES].start()] + b">"
 
 
 def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:
@@ -126,7 +126,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
     """Check: ``<`` before a letter opens, ``</`` closes (a wrong one hides a level; libxml2's limit bounds that). ``tags``: all ``<``."""
     after = codes[np.minimum(tags + 1, len(codes) - 1)]
-    letter = after | CAPITAL
+    letter = after | CASE_BIT
     opened = (letter >= ord("a")) & (letter <= ord("z"))
     depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
     below = np.minimum(np.minimum.accumulate(depth), 0)
@@ -160,6 +160,6 @@ def _flattened(text: str) -> str:
         depth += 1
         if depth <= MAX_DEPTH:
             return match[0]
-        return "<br>" if name in BREAKING else ""
+        return "<br>" if name in BREAKING_TAGS else ""
 
     return _TAG.sub(balanced, text)

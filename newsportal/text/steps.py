@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any, Final
 
 from newsportal.text.characters import clean
-from newsportal.text.markup import BREAKING
+from newsportal.text.markup import BREAKING_TAGS
 
-SKIPPED: Final = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
+SKIPPED_TAGS: Final = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
 """Elements whose text is invisible."""
 
 MAX_LINES: Final = 6_000  # as many as blocks are read of an article: of 2,259 real pages the longest has 2,641
@@ -24,11 +24,11 @@ Step = tuple[bool, Any, str, str | None]
 
 
 def read_steps(events: Any) -> list[Step]:
-    """Return the steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED`` only start and end."""
+    """Return the steps of a walk (:func:`newsportal.text.dom.walk`): of an element in ``SKIPPED_TAGS`` only start and end."""
     return [  # ``skip_subtree()`` returns ``None``
         (False, node, node.tag, node.tail)
         if event == "end"
-        else (True, node, tag := node.tag, events.skip_subtree() if tag in SKIPPED else node.text)
+        else (True, node, tag := node.tag, events.skip_subtree() if tag in SKIPPED_TAGS else node.text)
         for event, node in events
     ]
 
@@ -46,7 +46,7 @@ def visible_lines(steps: Iterable[Step]) -> tuple[str, ...]:
     found: list[str] = []
     in_pre, ended = 0, True  # consecutive line ends count once, and white space is no text
     for begins, _, tag, text in steps:
-        if tag in BREAKING:
+        if tag in BREAKING_TAGS:
             if not ended:
                 found.append("\n")
                 ended = True

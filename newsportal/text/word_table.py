@@ -25,7 +25,7 @@ from typing import Final
 HEAD: Final = Struct("32sQ24s")
 MAGIC: Final = f"newsportal words 2 {sys.byteorder}\n".encode()
 
-REMEMBERED: Final = 50_000  # words cached without a search: those of a few hundred articles
+MAX_CACHED: Final = 50_000  # words cached without a search: those of a few hundred articles
 
 
 class WordTable:
@@ -42,7 +42,7 @@ class WordTable:
         if magic.rstrip(b"\0") != MAGIC or len(body) != 16 * entries or digest != _digest(body):
             raise ValueError("not a table of words, or damaged")
         self._keys, self._numbers = body[: 8 * entries].cast("Q"), body[8 * entries :].cast("d")
-        self.get: Callable[[str], float | None] = lru_cache(maxsize=REMEMBERED)(self._find)
+        self.get: Callable[[str], float | None] = lru_cache(maxsize=MAX_CACHED)(self._find)
 
     def __len__(self) -> int:
         return len(self._keys)

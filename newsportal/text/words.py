@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from newsportal.text.characters import encodable, fold_characters, made_once
+from newsportal.text.characters import cache_once, encodable, fold_characters
 
 _STOP_CHARACTERS = (
     "的了是在和与與有这這那不也就都而及着著或被把为為于於从從对對将將但并並因所以其之们們个個中上到说說要会會能让讓向等后後还還很又已"
@@ -50,7 +50,7 @@ WORD = re.compile(r"\w", re.UNICODE)
 ENGINES = ("rjieba", "jieba")
 """In order of preference; the first that can be imported is used (docs/algorithms/words.md compares them)."""
 
-MAX_OWN_WORD = 32  # maximum length of a user word. jieba's dictionary ends at 16; longer ones are sentences.
+MAX_USER_WORD = 32  # maximum length of a user word. jieba's dictionary ends at 16; longer ones are sentences.
 
 ENDLESS = re.compile("([\u4e00-\u9fff]{1000})")
 """Such long Chinese without punctuation is not text: jieba's Markov model (quadratic: 47 s for 的 100,000 times) gets it in pieces."""
@@ -79,14 +79,14 @@ _user_words: frozenset[str] = frozenset()
 _cutter: Cutter | None = None
 
 
-def use_words(words: Iterable[str]) -> None:
+def set_user_words(words: Iterable[str]) -> None:
     """Set the user words of this process (replacing earlier ones), each to be segmented as one word.
 
     They are meant for names missing in the dictionary; folded texts (search, keywords) use them, too. Surrounding blanks are removed;
-    empty, single-character and overlong ones (:data:`MAX_OWN_WORD`) are ignored.
+    empty, single-character and overlong ones (:data:`MAX_USER_WORD`) are ignored.
     """
     global _user_words, _cutter
-    valid = {word for word in map(str.strip, words) if 1 < len(word) <= MAX_OWN_WORD and WORD.search(word)}
+    valid = {word for word in map(str.strip, words) if 1 < len(word) <= MAX_USER_WORD and WORD.search(word)}
     user_words = frozenset(valid | set(map(fold_characters, valid)))
     with _MAKING:
         if user_words != _user_words:
@@ -157,34 +157,34 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
 
-DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"  # files of jieba
+DICTIONARY_FILE, IDF_FILE = "dict.txt", "analyse/idf.txt"  # files of jieba
 
 
-@made_once
+@cache_once
 def dictionary() -> frozenset[str]:
     """Return the 349,046 words of the dictionary (60 MB, read in 0.3 s on first use)."""
-    return frozenset(word for word, _ in kinds())
+    return frozenset(word for word, _ in parts_of_speech())
 
 
-def kinds() -> Iterator[tuple[str, str]]:
+def parts_of_speech() -> Iterator[tuple[str, str]]:
     """Yield each word of the dictionary with its ICTCLAS part of speech: ``n…`` nouns (``nr`` persons, ``ns`` places), ``v`` verbs …"""
-    for line in _lines(DICTIONARY):
+    for line in _lines(DICTIONARY_FILE):
         word, _, rest = line.partition(" ")
         yield word, rest.rpartition(" ")[2]
 
 
-def rarity() -> dict[str, float]:
+def word_idf() -> dict[str, float]:
     """Return the inverse document frequency of 270,000 words, ln(documents / documents with the word), as counted by jieba's author.
 
     Reads the file at every call (0.2 s): callers keep what they need.
     """
-    pairs = (line.rpartition(" ") for line in _lines(RARITY))
+    pairs = (line.rpartition(" ") for line in _lines(IDF_FILE))
     return {word: float(value) for word, _, value in pairs if word}
 
 
 def dictionary_version() -> tuple[tuple[int, int], ...]:
-    """Return size and time of the files read by :func:`kinds` and :func:`rarity`: derived data is valid as long as they are unchanged."""
-    facts = (_path(name).stat() for name in (DICTIONARY, RARITY))
+    """Return size and time of the files of :func:`parts_of_speech` and :func:`word_idf`: derived data is valid while they are unchanged."""
+    facts = (_path(name).stat() for name in (DICTIONARY_FILE, IDF_FILE))
     return tuple((fact.st_size, fact.st_mtime_ns) for fact in facts)
 
 
@@ -203,7 +203,7 @@ def _path(name: str) -> Path:
 
 # Forward maximum matching, the segmenter of paper B: at each position the longest word of the dictionary is taken.
 
-PIECE = re.compile(r"[A-Za-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|\S")
+TOKEN = re.compile(r"[A-Za-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|\S")
 """A word of letters and digits, a run of Chinese characters, or any other character except white space."""
 
 
@@ -213,7 +213,7 @@ def forward_maximum(text: str, words: Collection[str] | None = None) -> list[str
     lexicon, longest = _default() if words is None else (frozenset(words), _longest(frozenset(words)))
     cut: list[str] = []
     longest_of, add = longest.get, cut.append
-    for piece in PIECE.findall(text):
+    for piece in TOKEN.findall(text):
         if len(piece) == 1 or piece.isascii():
             add(piece)
         else:

@@ -111,7 +111,7 @@ def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], 
 
 
 SWEEP: Final = re.compile(r"([\w-]+)\.([\w-]+)=([-+.\de]+):([-+.\de]+):([-+.\de]+)")
-MOST_VALUES: Final = 200
+MAX_VALUES: Final = 200
 SYMBOLS: Final = {
     "table_stats": {"P": "least", "T": "share"},
     "cepr": {"lambda": "share", "r": "radius"},
@@ -162,7 +162,7 @@ class Sweep:
              "dash": DASHES[number % len(DASHES)], "colour": number % len(COLOURS)}
             for number, (title, scores) in enumerate(series.items())
         ]  # fmt: skip
-        ticks = [(x(value), f"{value:g}") for value in self.values[:: math.ceil(len(self.values) / MOST_TICKS)]]
+        ticks = [(x(value), f"{value:g}") for value in self.values[:: math.ceil(len(self.values) / MAX_TICKS)]]
         steps = [low + (1 - low) * tenth / 5 for tenth in range(6)]
         pages = sum({row.set: row.scores.pages for row in found if row.set != POOLED}.values())
         set_names = ", ".join(name for name in sets if name != POOLED)
@@ -175,7 +175,7 @@ class Sweep:
 
 
 FIGURES_DRAWN: Final = {"precision": "precision", "recall": "recall", "F1": "f1"}
-MOST_TICKS: Final = 12
+MAX_TICKS: Final = 12
 COLOURS: Final = ("#1f5fbf", "#c4400f", "#167a4a", "#8b2fb5", "#8a6400", "#0e7490", "#b01e5a", "#555b63")
 
 
@@ -202,8 +202,8 @@ def parse_sweep(text: str) -> Sweep:
     parameter = symbols.get(name, name)
     if parameter not in numbers:
         raise unknown(f"numeric parameter of {method}", name, (*numbers, *symbols))
-    if step <= 0 or last <= first or (last - first) / step > MOST_VALUES:
-        raise wrong(f"{text!r}: from a lower to a higher value in at most {MOST_VALUES} steps above 0")
+    if step <= 0 or last <= first or (last - first) / step > MAX_VALUES:
+        raise wrong(f"{text!r}: from a lower to a higher value in at most {MAX_VALUES} steps above 0")
     usual = numbers[parameter]
     values = [round(first + step * number, 10) for number in range(math.floor((last - first) / step + 1e-9) + 1)]
     if usual.annotation in (int, "int") and not all(map(float.is_integer, values)):

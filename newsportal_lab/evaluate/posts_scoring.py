@@ -28,7 +28,7 @@ SHORT: Final = 12  # shorter texts must occur in the block verbatim: their chara
 LOOK: Final = 60
 STRIDE: Final = 8  # two texts of more than LOOK characters are compared only if they share one of eight runs of STRIDE characters
 PICTURE_CHARS: Final = 40
-SHORTEST_TIME: Final = 3
+MIN_TIME_CHARS: Final = 3
 MAX_CHARS: Final = 100_000
 
 
@@ -190,7 +190,7 @@ def _likeness(gold: str, text: str, block: bool) -> float:
 def same_day(gold: str, found: Post, now: datetime) -> bool:
     """Return whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
     date_text = folded(found.date_text)
-    if date_text and (folded(gold) in date_text or (len(date_text) > SHORTEST_TIME and date_text in folded(gold))):
+    if date_text and (folded(gold) in date_text or (len(date_text) > MIN_TIME_CHARS and date_text in folded(gold))):
         return True
     dates = _days(found.date_text, now) if found.date_text else {found.published.date()} if found.published else set()
     return not dates.isdisjoint(_days(gold, now))

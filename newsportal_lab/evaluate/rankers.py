@@ -38,7 +38,7 @@ class Scored:
     scores: Scores
     again: bool = False
 
-    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+    def rank(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         return tuple(self.clicks.items[index].story for index, _ in self.best(history, now, n))
 
     def best(self, history: Sequence[View], now: datetime, n: int) -> list[tuple[int, float]]:
@@ -83,14 +83,14 @@ def best_half_life(clicks: Clicks) -> float:
 
 def items(clicks: Clicks, now: float) -> Scored:
     """Item neighbours: similarity summed over the history."""
-    table = neighbours.viewed_jointly(neighbours.pair_sums(clicks), neighbours.damped(clicks))
-    return _scored(clicks, lambda question: signals.gathered(table, question.history, 1.0, clicks.stories))
+    table = neighbours.viewed_jointly(neighbours.pair_sums(clicks), neighbours.damping_of(clicks))
+    return _scored(clicks, lambda question: signals.sum_values(table, question.history, 1.0, clicks.stories))
 
 
 def items_decay(clicks: Clicks, now: float) -> Scored:
     """Item neighbours, decayed by the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
     similar, half_life = items(clicks, now).scores, age_half_life(clicks)
-    return _scored(clicks, lambda question: similar(question) * formulas.fading(clicks.published, question.now, half_life))
+    return _scored(clicks, lambda question: similar(question) * formulas.decay(clicks.published, question.now, half_life))
 
 
 def age_half_life(clicks: Clicks) -> float:
@@ -132,6 +132,6 @@ METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {
     "items": items,
     "items-decay": items_decay,
     "vsknn": vsknn,
-    "best": best.fitted,
+    "best": best.fit_clicks,
 }
 """Methods to compare, the paper's first. Each learns from columns and the hour."""

@@ -27,7 +27,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from newsportal.recommend.base import Log, View
-from newsportal.recommend.clicks import SECONDS, Clicks, columns, hours
+from newsportal.recommend.clicks import HOUR_SECONDS, Clicks, hours, to_columns
 
 LIST: Final = 20
 CUTS: Final = (0.5, 0.7, 0.85)  # quantiles of the views where training ends; questions end at the next one
@@ -42,7 +42,7 @@ AGAIN: Final = "again"
 class Ranker(Protocol):
     """The interface of a method to be measured."""
 
-    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+    def rank(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """Return the best ``n`` stories, excluding those of the history or published after ``now``."""
 
 
@@ -82,19 +82,19 @@ class Score:
         }
 
 
-def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
+def splits(log: Log, kind: str, *, max_questions: int = QUESTIONS) -> Iterator[Split]:
     """Yield a split per cut, the earliest first."""
     views, items = list(log.views), list(log.items)
     moments = np.sort([hours(view.at) for view in views])
     for cut, end in pairwise([*(float(np.quantile(moments, cut)) for cut in CUTS), np.inf]):
-        yield split(Log(views, items), kind, cut, end, most=most)
+        yield split(Log(views, items), kind, cut, end, max_questions=max_questions)
 
 
-def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS) -> Split:
+def split(log: Log, kind: str, cut: float, end: float, *, max_questions: int = QUESTIONS) -> Split:
     """Return the views before the hour ``cut``, and questions about those up to ``end``."""
     items = [item for item in log.items if hours(item.published) <= cut]
     views = list(log.views)
-    training = columns(Log((view for view in views if hours(view.at) < cut), items))
+    training = to_columns(Log((view for view in views if hours(view.at) < cut), items))
     names = {item.story for item in items}
     by_reader: dict[str, list[View]] = {}
     for view in sorted(views, key=lambda view: (view.reader, view.at, view.story)):
@@ -104,7 +104,7 @@ def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS)
         _window if kind == WINDOW else partial(_next, again=kind == AGAIN)
     )
     questions = [question for history in by_reader.values() for question in questions_of(history, cut, names)]
-    selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
+    selected = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:max_questions])
     return Split(training, cut, tuple(questions[index] for index in selected))
 
 
@@ -113,7 +113,7 @@ def _window(views: Sequence[View], cut: float, names: set[str]) -> Iterator[Ques
     seen = {view.story for view in history}
     targets = frozenset(view.story for view in views[len(history) :] if view.story in names and view.story not in seen)
     if targets:
-        yield Question(history, datetime.fromtimestamp(cut * SECONDS, UTC), targets)
+        yield Question(history, datetime.fromtimestamp(cut * HOUR_SECONDS, UTC), targets)
 
 
 def _next(views: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
@@ -128,7 +128,7 @@ def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Sco
     rows, times = [], []
     for question in questions:
         start = perf_counter()
-        found = ranker.ranked(question.history, question.now, n)
+        found = ranker.rank(question.history, question.now, n)
         times.append((perf_counter() - start) * 1000)
         rows.append(figures(found, question.targets, n))
     if not rows:

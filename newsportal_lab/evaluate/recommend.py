@@ -19,7 +19,7 @@ from newsportal.recommend.base import Item, Log, View
 FIGURES: Final = {"recall": "recall@20", "ndcg": "NDCG@20", "hit": "hit@20", "ms_median": "ms", "ms_p95": "p95 ms", "fit_seconds": "fit s"}
 
 METHOD_NAMES: Final = ("paper", "paper-days", "paper-refitted", "popular", "recent", "items", "items-decay", "vsknn", "best")
-FEWEST: Final = 100  # fewest views for a meaningful comparison
+MIN_VIEWS: Final = 100  # fewest views for a meaningful comparison
 WIDTH: Final = 300  # pixels of the longest bar
 
 
@@ -72,11 +72,11 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
     from newsportal_lab.evaluate import ranking
     from newsportal_lab.evaluate.rankers import METHODS
 
-    if (views := len(list(log.views))) < FEWEST:
-        raise NewsportalError(f"{views} views are too few to compare anything: at least {FEWEST} are needed")
+    if (views := len(list(log.views))) < MIN_VIEWS:
+        raise NewsportalError(f"{views} views are too few to compare anything: at least {MIN_VIEWS} are needed")
     with progress() as bar:
         task = bar.add_task("", total=len(ranking.CUTS) * len(names))
-        for cut, split in zip(ranking.CUTS, ranking.splits(log, kind, most=questions), strict=True):
+        for cut, split in zip(ranking.CUTS, ranking.splits(log, kind, max_questions=questions), strict=True):
             if not as_json:
                 typer.echo(f"{cut:.0%} of the views known, {len(split.questions)} questions")
                 typer.echo(f"{'':16}" + "".join(f"{heading:>11}" for heading in FIGURES.values()))

@@ -54,7 +54,7 @@ HIGHER_IS_BETTER: Final = frozenset(COLUMNS) - {"unanswered", "ms"}
 
 WIDE: Final = 160
 EXCERPT: Final = 80  # characters of a difference in a line on the terminal
-LEAST_EXCERPT: Final = 16
+MIN_EXCERPT: Final = 16
 FIGURE: Final = len("0.123")
 
 
@@ -125,7 +125,7 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
     """
     places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
     others = sum(max(len(name), FIGURE) + 1 for name in names)
-    show_all = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
+    show_all = len(names) < 3 or places + 1 + others + 2 * (MIN_EXCERPT + 1) <= _width()
     for name in names:
         group = [page for page in pages if page.of == name]
         if not group:
@@ -161,7 +161,7 @@ def _excerpt(characters: int, text: str | None) -> str:
 
 
 KEPT: Final = 90  # characters shown at each end of a long common stretch
-LONGEST: Final = 2_500  # characters shown of a long difference
+MAX_SHOWN_CHARS: Final = 2_500  # characters shown of a long difference
 
 
 def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
@@ -209,14 +209,14 @@ def _reading(page: Closer, index: int, fields: Sequence[str]) -> dict[str, Any]:
 
 def _shortened(piece: Piece) -> str:
     text = "\n".join(line for line in map(clean, piece.text.split("\n")) if line)
-    limit = KEPT if piece.kind == "same" else LONGEST // 2
+    limit = KEPT if piece.kind == "same" else MAX_SHOWN_CHARS // 2
     if len(text) <= 2 * limit + KEPT:
         return text
     return f"{text[:limit]} […{len(text) - 2 * limit:,}…] {text[-limit:]}"
 
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the frame of the plot
-MOST_POINTS: Final = 200  # points of a curve; more are indistinguishable
+MAX_POINTS: Final = 200  # points of a curve; more are indistinguishable
 DASHES: Final = ("none", "7 3", "2 3", "9 3 2 3", "1 4", "12 4")
 """Combined with the colours of the style sheet; the dashes distinguish curves without colours."""
 
@@ -230,7 +230,7 @@ def curves(scores: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
         if not any(values):
             continue
         last = len(values) - 1
-        indices = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
+        indices = sorted({round(step * last / MAX_POINTS) for step in range(MAX_POINTS + 1)})
         points = ((LEFT + (RIGHT - LEFT) * (index / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[index]) for index in indices)
         drawn = {
             "points": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),

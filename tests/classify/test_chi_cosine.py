@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newsportal.classify.base import CLASSIFIERS, NONE, Example, restore, train
+from newsportal.classify.base import CLASSIFIERS, NO_ANSWER, Example, restore, train
 from newsportal.classify.chi_cosine import chi
 from newsportal.classify.measure import measure
 from newsportal.errors import ModelError
@@ -43,8 +43,8 @@ def test_nearest_class_is_chosen_and_explained() -> None:
 
 def test_model_round_trip() -> None:
     model = train("chi_cosine", small_corpus())
-    restored = restore(model.saved())
-    assert restored.saved() == model.saved()
+    restored = restore(model.to_bytes())
+    assert restored.to_bytes() == model.to_bytes()
     assert restored.labels == ("体育", "财经/股市")
     assert restored.facts == model.facts
     assert restored.classify("", SPORT[0]) == model.classify("", SPORT[0])
@@ -53,7 +53,7 @@ def test_model_round_trip() -> None:
 @pytest.mark.parametrize("text", ["", " \n", "，。！", "天", "zzz qqq", "\0\ud800", "，" * 100_000], ids=repr)
 def test_uninformative_text_gets_no_label(text: str) -> None:
     model = train("chi_cosine", small_corpus())
-    assert model.classify("", text) == NONE
+    assert model.classify("", text) == NO_ANSWER
     assert model.explain("", text) == ()
     assert model.explain("", SPORT[0], label="no such label") == ()
 
@@ -71,7 +71,7 @@ def test_class_with_one_document() -> None:
 
 
 def test_damaged_file_is_refused() -> None:
-    data = train("chi_cosine", small_corpus()).saved()
+    data = train("chi_cosine", small_corpus()).to_bytes()
     with pytest.raises(ModelError):
         restore(data[: len(data) // 2])
 

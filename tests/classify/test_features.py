@@ -1,6 +1,6 @@
 import pytest
 
-from newsportal.classify.features import LONGEST, counts, counts_of, pieces
+from newsportal.classify.features import MAX_CHARS, count_batch, count_features, pieces
 
 
 def spans(text: str) -> list[str]:
@@ -31,7 +31,7 @@ def test_width_of_punctuation_is_kept():
 
 @pytest.mark.parametrize("text", ["", "\u200b", "\ud800", "\U0010ffff", "\x00", " "])
 def test_any_text_is_accepted(text):
-    counts(text)
+    count_features(text)
 
 
 def test_codes_are_equal_on_every_machine():
@@ -39,11 +39,11 @@ def test_codes_are_equal_on_every_machine():
 
 
 def test_text_is_truncated_at_maximum_length():
-    assert pieces("长文" * LONGEST).ends.max() == LONGEST
+    assert pieces("长文" * MAX_CHARS).ends.max() == MAX_CHARS
 
 
 def test_repetitions_are_counted():
-    found = counts("哈哈哈")
+    found = count_features("哈哈哈")
     assert sorted(found.times.tolist()) == [2, 3]
 
 
@@ -51,8 +51,8 @@ EXPECTED = [758316086, 3170820544, 1500873253]
 
 
 def test_counts_of_many_texts_equal_single_counts():
-    texts = ["新线 Open day", "", "day", " day", "（3岁）|", "\u200b", "图 \n书", "新" * (LONGEST + 9), "國際\ud800"]
-    for single, batch in zip(map(counts, texts), counts_of(texts), strict=True):
+    texts = ["新线 Open day", "", "day", " day", "（3岁）|", "\u200b", "图 \n书", "新" * (MAX_CHARS + 9), "國際\ud800"]
+    for single, batch in zip(map(count_features, texts), count_batch(texts), strict=True):
         assert single.codes.tolist() == batch.codes.tolist()
         assert single.codes.dtype == batch.codes.dtype
         assert single.times.tolist() == batch.times.tolist()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from newsportal.classify.features import counted, matrix, vocabulary
+from newsportal.classify.features import count_article, matrix, vocabulary
 from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 
 TEXTS = [
@@ -16,7 +16,7 @@ TEXTS = [
 
 
 def vectors(texts):
-    documents = [counted("", text) for text in texts]
+    documents = [count_article("", text) for text in texts]
     return matrix(vocabulary(documents), documents)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.classify.held_out import held_out, warnings
+from newsportal.classify.held_out import corpus_warnings, held_out
 
 IDS = [f"{n:04}" for n in range(1000)]
 LABELS = ["多"] * 800 + ["少"] * 190 + ["孤"] * 4 + ["稀"] * 6
@@ -41,9 +41,9 @@ def test_not_all_documents_are_held_out(labels: list[str], share: float, groups:
 
 
 def test_warnings_about_rare_labels() -> None:
-    few, unmeasured = map(str, warnings(LABELS, ["多", "少", "稀"]))
+    few, unmeasured = map(str, corpus_warnings(LABELS, ["多", "少", "稀"]))
     assert "孤 (4)" in few
     assert "稀 (6)" in few
     assert "少" not in few
     assert unmeasured.endswith(": 孤")
-    assert warnings(["甲"] * 30 + ["乙"] * 30, ["甲", "乙"]) == ()
+    assert corpus_warnings(["甲"] * 30 + ["乙"] * 30, ["甲", "乙"]) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from work_counts import count_calls, ends
 
-from newsportal.classify.keywords import LIMIT, keywords, terms
+from newsportal.classify.keywords import MAX_KEYWORDS, keywords, terms
 
 TITLE = "青海湖裸鲤洄游进入高峰 数万游客观鱼"
 TEXT = """记者26日从青海湖景区获悉，进入6月以来，青海湖裸鲤洄游进入高峰期，沿湖河流出现「半河清水半河鱼」的景象。
@@ -13,14 +13,14 @@ TEXT = """记者26日从青海湖景区获悉，进入6月以来，青海湖裸�
 景区负责人杨治山表示，观鱼的游客可以在泉吉河、沙柳河看到洄游的裸鲤。杨治山说，请游客不要投喂。"""
 
 
-def words(title: str, text: str, limit: int = LIMIT) -> list[str]:
+def words(title: str, text: str, limit: int = MAX_KEYWORDS) -> list[str]:
     return [keyword.word for keyword in keywords(title, text, limit)]
 
 
 def test_subject_words_come_first() -> None:
     found = words(TITLE, TEXT)
     assert {"裸鲤", "洄游", "青海湖"} <= set(found[:4])
-    assert len(found) == LIMIT
+    assert len(found) == MAX_KEYWORDS
     assert "杨治山" in words(TITLE, TEXT, 20)  # the segmenter separates 杨
 
 

@@ -10,7 +10,19 @@ import pytest
 from work_counts import count_calls
 
 from newsportal.classify.base import CLASSIFIERS, Example, restore, train
-from newsportal.classify.lexicon import LEAST, LEAST_LONG, READ_CHARS, VALUE, Category, Lexicon, explain, least, lexicon, packaged, plain
+from newsportal.classify.lexicon import (
+    MIN_SUM,
+    MIN_SUM_LONG,
+    READ_CHARS,
+    VALUES,
+    Category,
+    Lexicon,
+    explain,
+    lexicon,
+    matchable,
+    minimum_sum,
+    packaged,
+)
 from newsportal.text import fold_characters
 
 LEXICON = lexicon()
@@ -111,7 +123,7 @@ def test_own_words_extend_and_create_categories() -> None:
 
 def test_lexicon_is_a_trainable_and_storable_classifier() -> None:
     assert "lexicon" in CLASSIFIERS
-    restored = restore(lexicon([Category("航运", {3: ("渡轮",)}, "Shipping")]).saved())
+    restored = restore(lexicon([Category("航运", {3: ("渡轮",)}, "Shipping")]).to_bytes())
     assert restored.classify("渡轮停航 渡轮", "").label == "航运"
     trained = train("lexicon", [Example("甲", ("a",)), Example("乙", ("b",))])
     assert trained.labels == LEXICON.labels
@@ -121,9 +133,9 @@ def test_lexicon_is_a_trainable_and_storable_classifier() -> None:
 
 def test_packaged_word_lists_are_clean() -> None:
     for category in packaged():
-        words = [fold_characters(word) for weight in VALUE for word in category.words[weight]]
+        words = [fold_characters(word) for weight in VALUES for word in category.words[weight]]
         assert len(set(words)) == len(words), f"{category.name}: doubled"
-        assert len(list(plain(words))) == len(words), f"{category.name}: a word of one character"
+        assert len(list(matchable(words))) == len(words), f"{category.name}: a word of one character"
         assert category.english
         assert len(words) >= 100, f"{category.name} has {len(words)} words"
     assert len({category.english for category in packaged()}) == len(packaged()) >= 20
@@ -134,7 +146,7 @@ def test_long_text_needs_more_evidence() -> None:
     assert LEXICON.classify("股市", "").label == "财经"
     assert LEXICON.classify("", f"股市。{text}").label is None
     assert LEXICON.classify("股市", f"股市。{text}央行").label is None
-    assert least("") == LEAST < least(text) == LEAST_LONG
+    assert minimum_sum("") == MIN_SUM < minimum_sum(text) == MIN_SUM_LONG
 
 
 def test_classification_time_is_bounded() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from newsportal.classify.base import NONE, Example, restore, train
+from newsportal.classify.base import NO_ANSWER, Example, restore, train
 from newsportal.classify.calibration import NO_LEVEL, Level
 from newsportal.errors import ModelError
 from newsportal.packing import pack, unpack
@@ -54,7 +54,7 @@ def test_scores_are_probabilities(model):
 
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "Ω", "zxqv"])
 def test_unknown_features_give_no_label(model, text):
-    assert model.classify("", text) == NONE
+    assert model.classify("", text) == NO_ANSWER
     assert model.explain("", text) == ()
 
 
@@ -89,18 +89,18 @@ def test_headline_level_is_learned_from_beginnings_of_articles(model):
     articles = [replace(example, text=example.text.replace("，", "")) for example in made_up(60, length=40)]  # with some hundred features
     learnt = train("linear", articles)
     assert 0 < learnt.brief.features < learnt.short
-    assert learnt.brief.least <= 0
-    assert restore(learnt.saved()).brief == learnt.brief
+    assert learnt.brief.min_score <= 0
+    assert restore(learnt.to_bytes()).brief == learnt.brief
 
 
 def test_model_without_headline_level_is_readable(model):
-    facts, arrays = unpack(model.saved())
+    facts, arrays = unpack(model.to_bytes())
     assert restore(pack(facts, {**arrays, "scale": arrays["scale"][:3]})).classify("", "球队进球") == model.classify("", "球队进球")
 
 
 def test_model_round_trip(model):
-    restored = restore(model.saved())
-    assert restored.saved() == model.saved()
+    restored = restore(model.to_bytes())
+    assert restored.to_bytes() == model.to_bytes()
     assert restored.facts == model.facts
     assert restored.labels == model.labels == tuple(sorted(WORDS))
     example = made_up(1, seed=2)[0]
@@ -108,11 +108,11 @@ def test_model_round_trip(model):
 
 
 def test_training_is_deterministic():
-    assert train("linear", made_up(60)).saved() == train("linear", made_up(60)).saved()
+    assert train("linear", made_up(60)).to_bytes() == train("linear", made_up(60)).to_bytes()
 
 
 def test_inconsistent_model_is_refused(model):
-    facts, arrays = unpack(model.saved())
+    facts, arrays = unpack(model.to_bytes())
     damaged = {
         "bias": arrays["bias"][:-1],
         "weights": np.full_like(arrays["weights"], np.nan),
@@ -167,7 +167,7 @@ def test_several_labels_or_none_are_given():
     assert model.labels == ("体育/足球", "财经")
     assert set(model.classify("", "球队，进球，教练，利率，央行，基金").labels) == {"体育/足球", "财经"}
     assert model.classify("", "景区，酒店，海滩，门票").labels == ()
-    assert restore(model.saved()).facts.multi_label
+    assert restore(model.to_bytes()).facts.multi_label
 
 
 def test_progress_is_increasing():

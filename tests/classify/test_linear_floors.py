@@ -32,7 +32,7 @@ def test_macro_f1_and_calibration(data, name, macro_f1, ece):
         if best(answer).label == example.labels[0] and answer.label is None
     ]
     assert len(refused) / len(examples) < 0.05
-    assert len(model.saved()) < 20_000_000
+    assert len(model.to_bytes()) < 20_000_000
 
 
 @pytest.mark.data

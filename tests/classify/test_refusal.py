@@ -2,17 +2,17 @@ import numpy as np
 import pytest
 
 from newsportal.classify.base import train
-from newsportal.classify.calibration import GIVEN_UP, Refusal, auroc, refusal
-from newsportal.classify.features import counted, matrix, vocabulary
+from newsportal.classify.calibration import SACRIFICED_SHARES, Rejection, auroc, choose_rejection
+from newsportal.classify.features import count_article, matrix, vocabulary
 from newsportal.classify.fitting import MIXES
 from newsportal.classify.held_out import folds
 from tests.classify.test_linear import WORDS, made_up
 
 
 def measured(examples):
-    documents = [counted(example.title, example.text) for example in examples]
+    documents = [count_article(example.title, example.text) for example in examples]
     truth = np.array([[label in example.labels for label in sorted(WORDS)] for example in examples])
-    return refusal(matrix(vocabulary(documents), documents), truth, folds(truth, np.arange(len(examples))), MIXES[0], 0)
+    return choose_rejection(matrix(vocabulary(documents), documents), truth, folds(truth, np.arange(len(examples))), MIXES[0], 0)
 
 
 def test_foreign_texts_are_refused_at_little_cost():
@@ -21,18 +21,18 @@ def test_foreign_texts_are_refused_at_little_cost():
     assert found.refused > 0.9
     assert found.auroc is not None
     assert found.auroc > 0.95
-    assert found.given_up == GIVEN_UP[0]
+    assert found.given_up == SACRIFICED_SHARES[0]
 
 
 def test_too_few_texts_give_no_estimate():
-    assert measured(made_up(30)) == Refusal()
-    assert Refusal().figures() == {}
+    assert measured(made_up(30)) == Rejection()
+    assert Rejection().figures() == {}
 
 
 def test_model_reports_refusal_figures():
     figures = train("linear", made_up(600)).facts.figures
     assert figures["foreign_refused"] > 0.9
-    assert figures["right_given_up"] == GIVEN_UP[0]
+    assert figures["right_given_up"] == SACRIFICED_SHARES[0]
 
 
 def test_two_labels_give_no_estimate():

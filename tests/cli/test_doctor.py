@@ -19,7 +19,7 @@ from newsportal.errors import NewsportalError
 from newsportal.items import Article, Link
 from newsportal.items.visits import Visit
 from newsportal.search import open_index
-from newsportal.search.sqlite_fts import remember
+from newsportal.search.sqlite_fts import set_meta
 from newsportal.store import open_store
 
 GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1], contact: "https://portal.example/about"}\n'
@@ -159,7 +159,7 @@ def test_empty_or_outdated_index_is_not_ok(file: Path) -> None:
         finding = findings_of(run_doctor(file, "--json", "--no-network"))["search index"]
         assert (finding["ok"], finding["remedy"]) == (None, "fill it: newsportal index rebuild")
         with closing(open_index(f"sqlite:///{file.parent}/data/index.db")) as index, index.writing() as connection:  # type: ignore[attr-defined]
-            remember(connection, "position", store.last_seq())
+            set_meta(connection, "position", store.last_seq())
         assert findings_of(run_doctor(file, "--json", "--no-network"))["search index"]["ok"] is False
         with closing(open_index(f"sqlite:///{file.parent}/data/index.db")) as index:
             index.rebuild(store)

@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def keep(store: Store, blob: bytes | None = None) -> int:
-    data = train("chi_cosine", EXAMPLES).saved() if blob is None else blob
+    data = train("chi_cosine", EXAMPLES).to_bytes() if blob is None else blob
     facts = {"report": {"macro_f1": 0.9}}
     version = store.corpora.save_model("类", data, algorithm="chi_cosine", facts=facts, now=NOW)
     store.corpora.activate("类", version, now=NOW)

@@ -52,7 +52,7 @@ class UnavailableStore:
             raise StoreUnavailable("away")
         return self.lines
 
-    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
+    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, max_sites: int) -> None:
         raise StoreUnavailable("away")
 
 
@@ -108,6 +108,6 @@ def test_last_pages_of_a_site_are_kept(store: Store) -> None:
 
 
 def test_invalid_lines_are_replaced(store: Store) -> None:
-    store.save_site_lines({"a.example": {"https://a.example/x100": b"123"}}, now=NOW, most=9)
+    store.save_site_lines({"a.example": {"https://a.example/x100": b"123"}}, now=NOW, max_sites=9)
     crawl(store, "https://a.example/x200")
     assert list(store.site_lines("a.example")) == ["https://a.example/x200"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.dedup.bloom import FilterUnusable, UrlBloom, expected_error, packed, unpacked
+from newsportal.dedup.bloom import FilterUnusable, UrlBloom, expected_error, pack, unpack
 
 
 def names(count: int, host: str = "example.com") -> list[str]:
@@ -54,7 +54,7 @@ def test_expected_error_follows_the_formula() -> None:
 
 class TestFile:
     def test_round_trip(self) -> None:
-        bloom, position = unpacked(packed(UrlBloom(names(500), capacity=100), 42), 100, 1e-4)
+        bloom, position = unpack(pack(UrlBloom(names(500), capacity=100), 42), 100, 1e-4)
         assert position == 42
         assert bloom.candidates(names(500)) == set(names(500))
         assert not bloom.candidates(names(500, "example.org"))
@@ -62,26 +62,26 @@ class TestFile:
         assert len(bloom.candidates(names(3000))) == 3000, "a restored filter keeps growing"
 
     def test_empty_filter_round_trip(self) -> None:
-        bloom, position = unpacked(packed(UrlBloom(), 0), 100_000, 1e-4)
+        bloom, position = unpack(pack(UrlBloom(), 0), 100_000, 1e-4)
         assert (len(bloom), position) == (0, 0)
 
     def test_any_damage_is_detected(self) -> None:
-        data = packed(UrlBloom(names(5), capacity=20), 7)
+        data = pack(UrlBloom(names(5), capacity=20), 7)
         for place in range(0, len(data), 3):
             hurt = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
             with pytest.raises(FilterUnusable):
-                unpacked(hurt, 20, 1e-4)
+                unpack(hurt, 20, 1e-4)
         for length in (0, 5, 30, len(data) - 1):
             with pytest.raises(FilterUnusable):
-                unpacked(data[:length], 20, 1e-4)
+                unpack(data[:length], 20, 1e-4)
 
     @pytest.mark.parametrize(("capacity", "rate"), [(21, 1e-4), (20, 1e-3)])
     def test_other_capacity_or_error_rate_is_refused(self, capacity: int, rate: float) -> None:
         with pytest.raises(FilterUnusable, match="another capacity or error rate"):
-            unpacked(packed(UrlBloom(names(5), capacity=20), 7), capacity, rate)
+            unpack(pack(UrlBloom(names(5), capacity=20), 7), capacity, rate)
 
     def test_other_hash_function_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        data = packed(UrlBloom(names(5), capacity=20), 7)
+        data = pack(UrlBloom(names(5), capacity=20), 7)
         monkeypatch.setattr("newsportal.dedup.bloom._dialect", lambda: b"another!")
         with pytest.raises(FilterUnusable, match="another version of the filter"):
-            unpacked(data, 20, 1e-4)
+            unpack(data, 20, 1e-4)

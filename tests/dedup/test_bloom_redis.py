@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import redis
 
-from newsportal.dedup.bloom_redis import LARGEST, FilterMissing, RedisBloom, first_hashes, hashes_of, shape
+from newsportal.dedup.bloom_redis import MAX_BITS, FilterMissing, RedisBloom, first_hashes, hashes_of, shape
 
 
 @pytest.fixture
@@ -67,16 +67,16 @@ def test_bit_positions_follow_the_documented_formulas(client: Any) -> None:
 
 def test_filter_is_limited_to_the_largest_redis_string() -> None:
     capacity, bits, hashes = shape(20, 100_000, 15)
-    assert bits == LARGEST
+    assert bits == MAX_BITS
     assert hashes == 35
-    assert capacity == math.floor(LARGEST * math.log(2) / 35)
+    assert capacity == math.floor(MAX_BITS * math.log(2) / 35)
     assert shape(0, 100_000, 15) == (100_000, math.ceil(1_500_000 / math.log(2)), 15)
 
 
 def test_changed_settings_replace_the_filter(client: Any) -> None:
     bloom = open_bloom(client, capacity=10)
     bloom.add(names(100))
-    bloom.moved(7)
+    bloom.set_position(7)
     assert open_bloom(client, capacity=10).open() == 7
     other = RedisBloom(client, capacity=2000)
     assert other.open() == 0
@@ -96,14 +96,14 @@ def test_flushed_redis_is_detected(client: Any) -> None:
         with pytest.raises(FilterMissing):
             ask(names(3))
     with pytest.raises(FilterMissing):
-        bloom.moved(5)
+        bloom.set_position(5)
     assert bloom.fill().entered == 0
 
 
 def test_position_never_decreases(client: Any) -> None:
     bloom = open_bloom(client)
-    bloom.moved(9)
-    bloom.moved(4)
+    bloom.set_position(9)
+    bloom.set_position(4)
     assert bloom.open() == 9
 
 

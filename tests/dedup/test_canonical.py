@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from work_counts import ends
 
-from newsportal.dedup.canonical import bare, domain, identity, main_host, readable, site_of, specific, uncached
+from newsportal.dedup.canonical import bare, display_url, domain, identity, is_specific, main_host, site_of, without_amp_cache
 
 A = "example.com/2026/0305/123456.html"
 SLUG = "example.com/news/old-town-roads-are-mended"
@@ -246,7 +246,7 @@ def test_huge_url_takes_bounded_time() -> None:
     ],
 )
 def test_specific_paths(path: str, expected: bool) -> None:
-    assert specific(path) is expected
+    assert is_specific(path) is expected
 
 
 def test_hosts_and_registered_domains() -> None:
@@ -255,7 +255,7 @@ def test_hosts_and_registered_domains() -> None:
     assert domain("a.b.example.com.cn") == "example.com.cn"
     assert domain("news.example.com") == "example.com"
     assert domain("localhost") == "localhost"
-    assert uncached("https://example.com/a") == "https://example.com/a"
+    assert without_amp_cache("https://example.com/a") == "https://example.com/a"
 
 
 def test_site_is_the_host_without_www() -> None:
@@ -265,9 +265,9 @@ def test_site_is_the_host_without_www() -> None:
 
 
 def test_readable_url_drops_only_trackers() -> None:
-    assert readable("https://www.example.com/A/?b=%E4%B8%AD&utm_source=x&a=1#top") == "https://www.example.com/A/?b=%E4%B8%AD&a=1"
-    assert readable("https://example.com/view.jsp?187") == "https://example.com/view.jsp?187"
-    assert readable("https://example.com/a") == "https://example.com/a"
+    assert display_url("https://www.example.com/A/?b=%E4%B8%AD&utm_source=x&a=1#top") == "https://www.example.com/A/?b=%E4%B8%AD&a=1"
+    assert display_url("https://example.com/view.jsp?187") == "https://example.com/view.jsp?187"
+    assert display_url("https://example.com/a") == "https://example.com/a"
 
 
 def test_bare_name_keeps_everything() -> None:

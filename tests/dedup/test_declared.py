@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.dedup.canonical import identity
-from newsportal.dedup.declared import Content, declared, same_article
+from newsportal.dedup.declared import Content, declared_identity, same_article
 
 A = "https://www.example.com/2026/0305/123456.html"
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -70,27 +70,27 @@ IGNORED = [
 
 @pytest.mark.parametrize(("url", "canonical"), TRUSTED)
 def test_canonical_url_drops_meaningless_parameters(url: str, canonical: str) -> None:
-    found = declared(url, canonical)
+    found = declared_identity(url, canonical)
     assert found is not None
-    assert (found.identity, found.tied) == (identity(canonical), True)
+    assert (found.identity, found.trusted) == (identity(canonical), True)
 
 
 @pytest.mark.parametrize(("url", "canonical"), CLAIMS)
 def test_other_url_of_the_site_is_only_a_claim(url: str, canonical: str) -> None:
-    found = declared(url, canonical)
+    found = declared_identity(url, canonical)
     assert found is not None
-    assert (found.identity, found.tied) == (identity(canonical), False)
+    assert (found.identity, found.trusted) == (identity(canonical), False)
 
 
 @pytest.mark.parametrize(("url", "canonical"), IGNORED)
 def test_other_canonical_urls_are_ignored(url: str, canonical: str | None) -> None:
-    assert declared(url, canonical) is None
+    assert declared_identity(url, canonical) is None
 
 
 @given(st.text(), st.text())
 def test_any_two_texts_are_accepted(url: str, canonical: str) -> None:
     for first, other in ((url, canonical), (A, "https://www.example.com/" + canonical), ("http://" + url, "http://" + url + canonical)):
-        declared(first, other)
+        declared_identity(first, other)
 
 
 def content(text: str = TEXT, title: str = "古镇的路铺好了", published: datetime | None = NOW) -> Content:

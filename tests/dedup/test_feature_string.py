@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from work_counts import count_calls, ends
 
 from newsportal.dedup.document import NEW, Document
-from newsportal.dedup.feature_string import LONGEST, FeatureStrings, Runs, feature_string
+from newsportal.dedup.feature_string import MAX_LENGTH, FeatureStrings, SuffixAutomaton, feature_string
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 TEXT = "青河市图书馆新馆昨天开放，读者可以免费借书。新馆共有三层，藏书四十万册，开到晚上九点。馆长说，儿童阅览室周末另有讲座。"
@@ -79,7 +79,7 @@ def test_index_finds_the_same_as_full_comparison(texts: list[str], ratio: float)
 
 
 def _repeats(features: str, other: str, ratio: float) -> bool:
-    return abs(len(features) - len(other)) <= 3 and Runs(features).longest(other) > ratio * max(len(features), len(other))
+    return abs(len(features) - len(other)) <= 3 and SuffixAutomaton(features).longest(other) > ratio * max(len(features), len(other))
 
 
 @pytest.mark.parametrize(("compared", "answer"), [(1, None), (2, "1")])
@@ -104,7 +104,7 @@ def test_huge_text_takes_bounded_time(huge: str) -> None:
     with ends():
         assert finder.judge(document(1, huge)) == NEW
         assert count_calls(finder.judge, document(2, huge)) < 200_000
-    assert all(len(features) <= LONGEST for features, _, _ in finder._documents.values())
+    assert all(len(features) <= MAX_LENGTH for features, _, _ in finder._documents.values())
 
 
 def test_empty_and_odd_texts() -> None:

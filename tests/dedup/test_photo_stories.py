@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, address, compare, matches, pictures_of
+from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, compare, count_matches, picture_key, pictures_of
 from newsportal.items import Image
 
 
@@ -66,9 +66,9 @@ def test_only_hashed_images_count() -> None:
 def test_images_match_by_url_and_only_once() -> None:
     urls = ["https://p.example/a.jpg?w=640", "http://p.example/a.jpg", "https://p.example/b.jpg"]
     first, other = pictures_of(Image(url) for url in urls[:1]), pictures_of(Image(url) for url in urls[1:])
-    assert address(urls[0]) == "p.example/a.jpg"
-    assert matches(first, other) == 1
-    assert matches((*first, *first), other) == 1
+    assert picture_key(urls[0]) == "p.example/a.jpg"
+    assert count_matches(first, other) == 1
+    assert count_matches((*first, *first), other) == 1
 
 
 def test_invalid_hash_is_ignored() -> None:

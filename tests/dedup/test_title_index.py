@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.dedup.document import NEW, Document
-from newsportal.dedup.title_index import TitleIndex, in_order, title_words
+from newsportal.dedup.title_index import TitleIndex, is_subsequence, title_words
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
@@ -57,7 +57,7 @@ WORDS = st.lists(st.sampled_from(["北京", "上海", "战胜", "图书馆", "�
 def test_known_titles_are_subsequences(earlier: list[str], title: list[str]) -> None:
     index = TitleIndex()
     index.judge(titled(1, " ".join(earlier)))
-    is_known = in_order(title_words(" ".join(title)), title_words(" ".join(earlier)))
+    is_known = is_subsequence(title_words(" ".join(title)), title_words(" ".join(earlier)))
     assert (index.judge(titled(2, " ".join(title))).duplicate_of == "1") == is_known
 
 
@@ -65,7 +65,7 @@ def test_known_titles_are_subsequences(earlier: list[str], title: list[str]) -> 
     ("words", "earlier", "expected"), [("ac", "abc", True), ("ca", "abc", False), ("aa", "aba", True), ("aa", "ab", False)]
 )
 def test_in_order(words: str, earlier: str, expected: bool) -> None:
-    assert in_order(tuple(words), tuple(earlier)) is expected
+    assert is_subsequence(tuple(words), tuple(earlier)) is expected
 
 
 def test_old_titles_and_the_document_itself_are_not_matched() -> None:

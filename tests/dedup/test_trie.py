@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from newsportal.dedup.canonical import identity
 from newsportal.dedup.document import NEW, Document, Verdict
-from newsportal.dedup.trie import LONGEST, Trie, UrlTrie
+from newsportal.dedup.trie import MAX_CHARS, Trie, UrlTrie
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 URL = "http://news.example.com/2024/03/01/1001.html"
@@ -108,5 +108,5 @@ def test_empty_huge_and_odd_urls() -> None:
     assert trie.judge(visit(3, "a")) == trie.judge(visit(4, huge)) == trie.judge(visit(5, huge + "b")) == NEW
     assert trie.judge(visit(6, huge)).duplicate_of == "4"
     assert trie._trie.get("a") is not None
-    assert max(len(branch.label) for branch in trie._trie._root.branches.values()) <= LONGEST
+    assert max(len(branch.label) for branch in trie._trie._root.branches.values()) <= MAX_CHARS
     assert trie.judge(visit(7, "http://example.com/\ud800新")) == NEW

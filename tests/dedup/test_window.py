@@ -14,23 +14,23 @@ HOUR = 3600.0
 
 def test_entries_older_than_span_are_forgotten_in_order() -> None:
     window: Window[str] = Window(timedelta(hours=2), 10)
-    assert [window.enter(name, number * HOUR) for number, name in enumerate("abcde")] == [[], [], [], [], ["a"]]
-    assert window.enter("f", 20 * HOUR) == ["b"]  # the clock waits for a second document
-    assert window.enter("g", 20 * HOUR) == ["c", "d", "e"]
+    assert [window.add(name, number * HOUR) for number, name in enumerate("abcde")] == [[], [], [], [], ["a"]]
+    assert window.add("f", 20 * HOUR) == ["b"]  # the clock waits for a second document
+    assert window.add("g", 20 * HOUR) == ["c", "d", "e"]
 
 
 @given(st.lists(st.floats(0, 30 * HOUR), min_size=1, max_size=60).map(sorted))
 def test_nothing_within_the_span_is_forgotten(times: list[float]) -> None:
     window: Window[float] = Window(timedelta(hours=5), 100)
     for time in times:
-        assert all(time - old > 5 * HOUR for old in window.enter(time, time))
+        assert all(time - old > 5 * HOUR for old in window.add(time, time))
 
 
 @given(st.lists(st.floats(-1e12, 1e12), max_size=60))
 def test_capacity_is_never_exceeded(times: list[float]) -> None:
     window: Window[int] = Window(None, 7)
     for number, time in enumerate(times):
-        window.enter(number, time)
+        window.add(number, time)
         assert len(window) <= 7
 
 
@@ -38,26 +38,26 @@ def test_capacity_is_never_exceeded(times: list[float]) -> None:
 def test_impossible_date_forgets_nothing(strange: datetime) -> None:
     window: Window[str] = Window(timedelta(hours=24), 100)
     start = window.time_of(NOON)
-    assert window.enter("a", start) == []
-    assert window.enter("b", start + HOUR) == []
-    assert window.enter("strange", window.time_of(strange)) == []
-    assert window.enter("c", start + 2 * HOUR) == []
-    window.enter("d", start + 60 * HOUR)
-    assert window.enter("e", start + 60 * HOUR) == ["a", "b", "strange", "c"]
+    assert window.add("a", start) == []
+    assert window.add("b", start + HOUR) == []
+    assert window.add("strange", window.time_of(strange)) == []
+    assert window.add("c", start + 2 * HOUR) == []
+    window.add("d", start + 60 * HOUR)
+    assert window.add("e", start + 60 * HOUR) == ["a", "b", "strange", "c"]
 
 
 def test_document_without_time_uses_the_previous_time() -> None:
     window: Window[str] = Window(timedelta(hours=1), 10)
-    assert window.near(window.time_of(None), window.time_of(None))
-    window.enter("a", window.time_of(NOON))
+    assert window.is_near(window.time_of(None), window.time_of(None))
+    window.add("a", window.time_of(NOON))
     assert window.time_of(None) == NOON.timestamp()
     assert window.time_of(NOON.replace(tzinfo=None)) == NOON.timestamp()
 
 
 def test_ends_of_span_are_included() -> None:
     window: Window[str] = Window(timedelta(hours=1), 10)
-    assert window.near(0.0, HOUR)
-    assert not window.near(0.0, HOUR + 1)
+    assert window.is_near(0.0, HOUR)
+    assert not window.is_near(0.0, HOUR + 1)
 
 
 def test_zero_capacity_is_refused() -> None:

@@ -94,7 +94,7 @@ def fill(site: Any) -> None:
     assert store.events.place(assignments, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), up_to=store.last_seq())
     lines = SiteKnowledge()
     lines.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
-    store.save_site_lines({"port.example": {url: packed(page) for url, page in lines.pages()}}, now=now, most=10)
+    store.save_site_lines({"port.example": {url: packed(page) for url, page in lines.pages()}}, now=now, max_sites=10)
     config = site.app.state.portal.config
     Records(config.jobs_folder).save(Job("walk1", "rss", "done", started=now, ended=now))
     save_version(config.folder / "sources.yaml", b"portal: {title: before}\n")

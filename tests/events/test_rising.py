@@ -8,14 +8,14 @@ from math import exp, factorial, log10
 
 import pytest
 
-from newsportal.events.rising import DAY, PAST, Mention, Rises, dispersion, rising, surprise
+from newsportal.events.rising import DAY, PAST_DAYS, Mention, Rises, dispersion, find_rising, surprise
 
 UNTIL = datetime(2026, 5, 20, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
 class Record:
-    """Stories in time order, as read by ``rising``."""
+    """Stories in time order, as read by ``find_rising``."""
 
     def __init__(self) -> None:
         self.mentions: list[Mention] = []
@@ -30,14 +30,14 @@ class Record:
         yield from sorted(found, key=lambda mention: mention.moment)
 
     def rises(self, days: int = 1, count: int = 10) -> Rises:
-        return rising(self.read, UNTIL, days, count)
+        return find_rising(self.read, UNTIL, days, count)
 
 
 @pytest.fixture
 def record() -> Record:
     """A record of five stories about 天气 a day, for four weeks and the last 24 hours."""
     mentions = Record()
-    for day in range(PAST + 7):
+    for day in range(PAST_DAYS + 7):
         mentions.add(day * DAY + HOUR, "天气", number=5)
     return mentions
 
@@ -49,7 +49,7 @@ def test_new_word_rises_and_constant_word_does_not(record: Record) -> None:
     (typhoon,) = found.words
     assert (typhoon.name, typhoon.count, typhoon.sites, typhoon.expected) == ("台风", 6, 3, 0.5)
     assert typhoon.surprise == surprise(6, 0.5)
-    assert typhoon.days == (*[0] * PAST, 6)
+    assert typhoon.days == (*[0] * PAST_DAYS, 6)
     assert len(typhoon.stories) == 6
 
 
@@ -57,7 +57,7 @@ def test_count_is_compared_with_own_past(record: Record) -> None:
     record.add(2 * HOUR, "天气", number=30)
     assert record.rises().words == ()  # 35 of 35 stories compared with 140 of 140: all counts have risen, not this word
     record.add(2 * HOUR, "经济", number=35)
-    for day in range(2, PAST):
+    for day in range(2, PAST_DAYS):
         record.add(day * DAY, "经济", number=1)
     (economy,) = record.rises().words
     assert economy.name == "经济"
@@ -65,7 +65,7 @@ def test_count_is_compared_with_own_past(record: Record) -> None:
 
 
 def test_bursty_term_needs_a_higher_burst(record: Record) -> None:
-    for day in range(2, PAST):
+    for day in range(2, PAST_DAYS):
         record.add(day * DAY, "平稳", number=1)
     for day in (3, 17):
         record.add(day * DAY, "阵发", number=13)

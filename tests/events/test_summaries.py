@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.events.summaries import MAX_CHARS, Text, beginning, sentences, shorten, summarise
+from newsportal.events.summaries import MAX_CHARS, Text, lead, sentences, shorten, summarise
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,14 @@ def test_sentences_are_complete_and_without_boilerplate(text: str, found: list[s
 
 def test_beginning_has_complete_sentences_without_title() -> None:
     text = "远山渡轮下水\n更多内容请关注远山日报。\n远山渡轮今天下水，船厂举行仪式。渡轮载客三百人。首航定在五月一日，票价十元。"
-    assert beginning("远山渡轮下水", text, 30) == "远山渡轮今天下水，船厂举行仪式。渡轮载客三百人。"
-    assert beginning("远山渡轮下水", text, 20) == "远山渡轮今天下水，船厂举行仪式。"
+    assert lead("远山渡轮下水", text, 30) == "远山渡轮今天下水，船厂举行仪式。渡轮载客三百人。"
+    assert lead("远山渡轮下水", text, 20) == "远山渡轮今天下水，船厂举行仪式。"
 
 
 def test_long_first_sentence_is_cut_at_a_clause() -> None:
-    assert beginning("", "渡轮今天在远山船厂下水，船厂举行仪式，数百人到场观看了这一幕。", 18) == "渡轮今天在远山船厂下水…"
-    assert beginning("", "快讯\n渡轮下水", 20) == "快讯 渡轮下水"
-    assert beginning("", "部件\t售价\n电池\t99元", 20) == ""
+    assert lead("", "渡轮今天在远山船厂下水，船厂举行仪式，数百人到场观看了这一幕。", 18) == "渡轮今天在远山船厂下水…"
+    assert lead("", "快讯\n渡轮下水", 20) == "快讯 渡轮下水"
+    assert lead("", "部件\t售价\n电池\t99元", 20) == ""
 
 
 def test_latin_word_is_not_split() -> None:

@@ -70,7 +70,7 @@ def keep_model(tracker: LinkTracker, corpus: str, examples: list[Example], macro
     corpora = tracker.store.corpora
     corpora.create(corpus, now=NOW)
     report = {"report": None if macro_f1 is None else {"macro_f1": macro_f1}}
-    version = corpora.save_model(corpus, train("chi_cosine", examples).saved(), algorithm="chi_cosine", facts=report, now=NOW)
+    version = corpora.save_model(corpus, train("chi_cosine", examples).to_bytes(), algorithm="chi_cosine", facts=report, now=NOW)
     corpora.activate(corpus, version, now=NOW)
     return version
 

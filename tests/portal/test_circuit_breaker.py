@@ -177,7 +177,7 @@ MANY_READERS = 20
 @pytest.mark.slow
 def test_hanging_search_server_delays_only_the_first_search(serve, fresh: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elastic, "SEARCH_SECONDS", 2.0)
-    monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(elastic_connection, "TIMEOUT_SECONDS", 2.0)
     with hanging() as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
         client = serve(fresh, index)
 
@@ -196,7 +196,7 @@ def test_hanging_search_server_delays_only_the_first_search(serve, fresh: Store,
 def test_concurrent_readers_give_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader who waits for another's unanswered query gives up and does not send the query again."""
     monkeypatch.setattr(elastic, "SEARCH_SECONDS", 1.0)
-    monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr(elastic_connection, "TIMEOUT_SECONDS", 3.0)
     with hanging() as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
         rested, refused = guard_index(index), []
 

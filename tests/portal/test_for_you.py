@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 from newsportal.errors import StoreUnavailable
 from newsportal.portal import context
 from newsportal.portal.language import translations
-from newsportal.portal.reading.for_you import BECAUSE, WHY, reason_text
+from newsportal.portal.reading.for_you import BECAUSE, REASONS, reason_text
 from newsportal.portal.ttl_cache import TtlCache
 from newsportal.recommend.base import Recommendation, View
 from newsportal.services.recommending.parts import fit
@@ -145,9 +145,9 @@ def test_reasons_are_translated(own_store: Store) -> None:
     story = own_store.story(own_store.ids["album-bridge"])
     for language in ("zh", "en"):
         words = translations(language)
-        reasons = {slug: reason_text(Recommendation("x", 1.0, slug), None, words) for slug in WHY}
-        assert len(set(reasons.values())) == len(WHY)
-        for slug in (*WHY, *BECAUSE):
+        reasons = {slug: reason_text(Recommendation("x", 1.0, slug), None, words) for slug in REASONS}
+        assert len(set(reasons.values())) == len(REASONS)
+        for slug in (*REASONS, *BECAUSE):
             assert "云岭峡谷" in reason_text(Recommendation("x", 1.0, slug, story.id), story, words)
     assert reason_text(Recommendation("x", 1.0, "something-else"), None, translations("zh")) == "something-else"
 

@@ -207,7 +207,7 @@ def test_system_page_shows_log_without_secrets(editor: httpx.Client) -> None:
 
 def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Store, settings: Sources) -> None:
     at = datetime(2026, 5, 20, 10, tzinfo=UTC)
-    rows = (SourceReport("feed:甲", entries=1, new=1, seconds=75.0), SourceReport("feed:乙", entries=1))
+    rows = (SourceReport("feed:甲", entries=1, new=1, fetched=1, parsed=1, stored=1, seconds=75.0), SourceReport("feed:乙", entries=1))
     store.save_run(Run("20260520-100000-5f1c0a2b-rss", at, at + timedelta(seconds=90), "finished", ("rss",), rows))
     records = Records(settings.jobs_folder)
     records.save(Job("5f1c0a2b", "rss", started=at))
@@ -218,6 +218,9 @@ def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Sto
     assert document.xpath("//table[@class='report']/tbody/tr/th/text()")[0] == "甲（订阅源）", "named as on the monitor"
     assert "opened" in document.xpath("string(//ol[@class='log'])")
     assert "geheim" not in page
+    english = editor.get("/runs/20260520-100000-5f1c0a2b-rss", headers={"accept-language": "en"}).text
+    assert "Of 1 fetched page, 1 was an article (100.0%).\n  100.0% of 1 new link became an article." in english
+    assert "1 is a new story, 0 were folded into a story, 0 were known already." in english
     assert "rss 5f1c0a2b" in editor.get("/monitor/system?file=5f1c0a2b").text
     lines = editor.get("/api/v1/runs/20260520-100000-5f1c0a2b-rss/log").json()
     assert [(line["level"], "opened" in line["text"]) for line in lines] == [("INFO", True)]

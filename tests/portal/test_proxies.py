@@ -82,9 +82,9 @@ def test_token_needs_no_origin_and_disables_cookies(serve: Any, fresh: Store, ne
 
 
 def test_body_limit_depends_on_path(client: httpx.Client) -> None:
-    assert body_limit("/seen").most == body_limit("/login").most == MAX_BODY
-    assert body_limit("/sources/new").most == body_limit("/api/v1/sources").most == MAX_TEXT
-    assert (body_limit("/corpora").most, body_limit("/corpora").kinds, body_limit("/corpora").streamed) == (MAX_FILE, FILES, True)
+    assert body_limit("/seen").max_bytes == body_limit("/login").max_bytes == MAX_BODY
+    assert body_limit("/sources/new").max_bytes == body_limit("/api/v1/sources").max_bytes == MAX_TEXT
+    assert (body_limit("/corpora").max_bytes, body_limit("/corpora").kinds, body_limit("/corpora").streamed) == (MAX_FILE, FILES, True)
     headers = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
     answer = client.post("/api/v1/nothing", content=b"x" * (MAX_TEXT + 1), headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too-large")

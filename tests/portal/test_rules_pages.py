@@ -123,6 +123,9 @@ def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None
     read = editor.post("/templates/try", data={"url": "https://port.example/news/9.html", "html": page("潮汐表更新")}).text
     assert read.count("潮汐表更新的消息第1段") >= 2, "with the template and with the general extractor"
     assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 303
+    assert editor.post("/templates/learn", data={"go": "1"}, headers={"accept-language": "en"}).status_code == 303
+    assert "pages read; 1 new template." in editor.get("/templates").text
+    assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 303
     assert 'data-site="port.example"' not in editor.get("/templates").text
     assert editor.get("/templates/site?name=port.example").status_code == 404
     assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 404
@@ -131,7 +134,7 @@ def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None
 def test_boilerplate_lines_are_shown_and_forgotten(editor: httpx.Client, store: Store) -> None:
     knowledge = SiteKnowledge()
     knowledge.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
-    store.save_site_lines({"port.example": {url: packed(lines) for url, lines in knowledge.pages()}}, now=NOW, most=10)
+    store.save_site_lines({"port.example": {url: packed(lines) for url, lines in knowledge.pages()}}, now=NOW, max_sites=10)
     assert 'data-site="port.example"' in editor.get("/templates").text
     assert "news/1.html" in editor.get("/templates/site?name=port.example").text
     assert editor.post("/templates/forget", data={"site": "port.example", "what": "lines"}).status_code == 303
@@ -164,7 +167,7 @@ def test_api_of_rules_and_templates(editor: httpx.Client, store: Store) -> None:
     for empty in ({"html": "<p>"}, {"url": "http://127.0.0.1:9/"}):
         assert editor.post(f"{api}/extract", json=empty).status_code == 422, empty
     assert editor.post(f"{api}/templates/learn", json={}).json()["pages"] == 3
-    store.save_site_lines({"port.example": {"https://port.example/1": b"unreadable"}}, now=NOW, most=9)
+    store.save_site_lines({"port.example": {"https://port.example/1": b"unreadable"}}, now=NOW, max_sites=9)
     (site,) = [row for row in editor.get(f"{api}/templates").json() if row["site"] == "port.example"]
     assert site["known_pages"] == 1
     assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 204

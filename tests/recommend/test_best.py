@@ -14,7 +14,7 @@ from newsportal.packing import pack
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.best import Best
-from newsportal.recommend.clicks import columns, hours
+from newsportal.recommend.clicks import hours, to_columns
 from newsportal.recommend.formulas import RATE
 from newsportal.recommend.packing import FORM
 from newsportal.recommend.paper import Paper
@@ -36,7 +36,7 @@ def history(reader: str) -> list[View]:
 def test_recommendations_match_readers_taste() -> None:
     for reader, taste in (("r01", "sport"), ("r02", "culture")):
         recommended = model().recommend(history(reader), NOW, 6)
-        labels = [model().learnt.items[model().numbers[item.story]].labels[0] for item in recommended]
+        labels = [model().stats.items[model().numbers[item.story]].labels[0] for item in recommended]
         assert labels.count(taste) >= 4, (reader, labels)
 
 
@@ -56,7 +56,7 @@ def watched_log() -> Log:
 def test_share_of_seen_images_counts() -> None:
     """The paper's negative interest: of two readers who opened the same stories, each gets the kind viewed completely."""
     fitted = best.fit(watched_log(), NOW)
-    sorts = {item.story: item.labels[0] for item in fitted.learnt.items}
+    sorts = {item.story: item.labels[0] for item in fitted.stats.items}
     for first in range(100, 130):
         stories = [f"s{n:03}" for n in range(first, first + 6)]
         recommended = []
@@ -70,19 +70,19 @@ def test_one_image_differs_from_all_images() -> None:
     fitted = best.fit(watched_log(), NOW)
     for first in range(100, 130):
         little, much = ([view("x", f"s{n:03}", 200, seen, 8) for n in range(first, first + 8, 2)] for seen in (1, 8))
-        assert fitted.ranked(little, NOW, 20) != fitted.ranked(much, NOW, 20)
+        assert fitted.rank(little, NOW, 20) != fitted.rank(much, NOW, 20)
 
 
 def test_paper_method_is_served_from_the_same_fit() -> None:
     log = watched_log()
-    fitted, ranker = best.fit(log, NOW), METHODS["paper"](columns(log).before(hours(NOW)), hours(NOW))
-    served = Paper(best.unpack(fitted.packed()), rate=RATE)
+    fitted, ranker = best.fit(log, NOW), METHODS["paper"](to_columns(log).before(hours(NOW)), hours(NOW))
+    served = Paper(best.unpack(fitted.pack()), rate=RATE)
     for reader in ("r001", "r002", "r050"):
         history = [view for view in log.views if view.reader == reader and view.at < NOW]
-        assert tuple(item.story for item in served.recommend(history, NOW, 10, reader=reader)) == ranker.ranked(history, NOW, 10)
+        assert tuple(item.story for item in served.recommend(history, NOW, 10, reader=reader)) == ranker.rank(history, NOW, 10)
     assert served.recommend((), NOW, 5)[0].by == "fresh"
     assert served.facts["alpha"] == fitted.facts["alpha"]
-    new = served.extended([], [Item("new", at(24 * 9 - 5))])
+    new = served.extend([], [Item("new", at(24 * 9 - 5))])
     assert "new" in [item.story for item in new.recommend((), NOW, 10, without={"s140"})]
 
 
@@ -94,7 +94,7 @@ def test_seen_excluded_and_future_stories_are_not_recommended() -> None:
     assert len(names) == len(set(names))
     assert not {view.story for view in views} & set(names)
     assert first[0].story not in names
-    assert all(model().learnt.items[model().numbers[name]].published <= NOW for name in names)
+    assert all(model().stats.items[model().numbers[name]].published <= NOW for name in names)
 
 
 def test_because_is_a_story_of_the_readers_history() -> None:
@@ -108,9 +108,9 @@ def test_because_is_a_story_of_the_readers_history() -> None:
 def test_new_readers_get_recent_stories_of_several_topics() -> None:
     recommended = model().recommend((), NOW, 10)
     assert len(recommended) == 10
-    labels = Counter(model().learnt.items[model().numbers[item.story]].labels[0] for item in recommended)
+    labels = Counter(model().stats.items[model().numbers[item.story]].labels[0] for item in recommended)
     assert min(labels["sport"], labels["culture"]) >= 2
-    assert all((NOW - model().learnt.items[model().numbers[item.story]].published).days < 4 for item in recommended)
+    assert all((NOW - model().stats.items[model().numbers[item.story]].published).days < 4 for item in recommended)
 
 
 def test_order_of_history_does_not_matter() -> None:
@@ -138,13 +138,13 @@ def test_similar_stories_are_recommended_once() -> None:
 
 
 def test_model_round_trip() -> None:
-    restored = best.unpack(model().packed())
+    restored = best.unpack(model().pack())
     for reader in ("r01", "r02"):
         assert [item.story for item in restored.recommend(history(reader), NOW, 20, reader=reader)] == [
             item.story for item in model().recommend(history(reader), NOW, 20, reader=reader)
         ]
     assert restored.facts == model().facts
-    assert model().packed() == model().packed()
+    assert model().pack() == model().pack()
 
 
 @pytest.mark.parametrize(
@@ -160,22 +160,22 @@ def test_model_round_trip() -> None:
 )
 def test_damaged_model_is_refused(spoil: object) -> None:
     with pytest.raises(ModelError):
-        best.unpack(spoil(model().packed()))  # type: ignore[operator]
+        best.unpack(spoil(model().pack()))  # type: ignore[operator]
 
 
 def test_model_is_extended_with_new_stories() -> None:
     new = Item("new", at(24 * 9.01), ("word71",), ("sport",))
-    more = model().extended([view(f"r{n:02}", "new", 24 * 9.05) for n in range(1, 40, 2)], [new])
+    more = model().extend([view(f"r{n:02}", "new", 24 * 9.05) for n in range(1, 40, 2)], [new])
     later = at(24 * 9.06)
     assert "new" in [item.story for item in more.recommend(history("r01"), later, 5)]
     assert "new" not in model().numbers
-    assert best.unpack(more.packed()).recommend((), later, 5) == more.recommend((), later, 5)
+    assert best.unpack(more.pack()).recommend((), later, 5) == more.recommend((), later, 5)
 
 
 def test_empty_log_gives_a_working_model() -> None:
     empty = best.fit(Log((), ()), NOW)
     assert empty.recommend((), NOW, 5) == ()
-    extended = empty.extended([], [Item("a", at(1))])
+    extended = empty.extend([], [Item("a", at(1))])
     assert [found.story for found in extended.recommend((), NOW, 5)] == ["a"]
 
 

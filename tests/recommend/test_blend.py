@@ -9,7 +9,7 @@ import pytest
 
 from newsportal.recommend import best, blend
 from newsportal.recommend.base import Item, Log
-from newsportal.recommend.blend import BACK, NEW
+from newsportal.recommend.blend import NEW, RETURNING
 from newsportal_lab.evaluate import ranking
 from newsportal_lab.evaluate.ranking import AGAIN, NEXT
 from tests.recommend.made_up_log import at, log, view
@@ -37,7 +37,7 @@ def test_popularity_is_the_only_weight_without_other_signals() -> None:
 
 @pytest.mark.slow
 def test_useful_weights_are_kept() -> None:
-    weights = best.fit(log(readers=120), at(24 * 9)).weights[BACK]
+    weights = best.fit(log(readers=120), at(24 * 9)).weights[RETURNING]
     assert np.count_nonzero(weights) > 1
 
 
@@ -62,6 +62,6 @@ def test_variety_does_not_raise_unlikely_stories() -> None:
     labels = [("sport",)] * 8 + [("culture",)] * 8
     close = [-0.01 * place for place in range(16)]
     far = [*close[:8], *(score - 3 for score in close[8:])]
-    assert best.varied(labels, lambda one, other: False, 8, 5, close)[5] == 8
-    assert best.varied(labels, lambda one, other: False, 8, 5, far) == list(range(8))
-    assert best.varied(labels, lambda one, other: False, 8, 5)[5] == 8
+    assert best.diversify(labels, lambda one, other: False, 8, 5, close)[5] == 8
+    assert best.diversify(labels, lambda one, other: False, 8, 5, far) == list(range(8))
+    assert best.diversify(labels, lambda one, other: False, 8, 5)[5] == 8

@@ -112,7 +112,7 @@ def test_older_index_is_rebuilt_and_newer_one_refused(uri: str, store: Store, ve
     with closing(ElasticIndex(uri)) as before:
         before.follow(store)
         (name,) = indices(before)
-        notes = before._generations.present()[name] | {"version": version}
+        notes = before._generations.current()[name] | {"version": version}
         client_of(before).indices.put_mapping(index=name, body={"_meta": notes})
     with closing(ElasticIndex(uri)) as after:
         if version > VERSION:
@@ -149,16 +149,16 @@ def test_slow_follower_does_not_overwrite_newer_version(index: ElasticIndex, sto
     """It reads an article, sleeps, and sends it after another follower has indexed the next version."""
     write(store, 1, "旧桥")
     other = ElasticIndex(index._connection.place)
-    send = elastic_building.send
+    send = elastic_building.send_writes
 
     def sleepy(connection: object, lines: object) -> None:
         rows = list(lines)  # type: ignore[call-overload]
-        monkeypatch.setattr(elastic_building, "send", send)
+        monkeypatch.setattr(elastic_building, "send_writes", send)
         write(store, 1, "新桥")
         other.follow(store)
         send(connection, rows)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(elastic_building, "send", sleepy)
+    monkeypatch.setattr(elastic_building, "send_writes", sleepy)
     index.follow(store)
     assert [hit.title for hit in index.search(Query("桥")).hits] == ["新桥 1"]
     assert index.position() == store.last_seq()
@@ -197,14 +197,14 @@ def test_changed_user_words_rebuild_index(uri: str, store: Store) -> None:
         before.follow(store)
         names = indices(before)
     try:
-        words.use_words(["九树之声"])
+        words.set_user_words(["九树之声"])
         with closing(ElasticIndex(uri)) as after:
             after.follow(store)
             assert indices(after) != names
             found = after.search(Query("九树之声"))
             assert (found.words, found.hits[0].score > 2) == (("九树之声",), True)
     finally:
-        words.use_words([])
+        words.set_user_words([])
 
 
 def test_offsets_beyond_server_limit_are_accepted(index: ElasticIndex, store: Store) -> None:

@@ -9,7 +9,7 @@ from elasticsearch import ApiError, UnsupportedProductError
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.search import elastic_connection
-from newsportal.search.elastic_connection import Connection, passing, place_of
+from newsportal.search.elastic_connection import Connection, is_transient, parse_uri
 
 FLOOD = "index [news-rows] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has a block];"
 META = ApiResponseMeta(500, "1.1", HttpHeaders(), 0.1, NodeConfig("http", "localhost", 9200))
@@ -46,22 +46,22 @@ PERMANENT = [
 
 @pytest.mark.parametrize(("error", "words"), [*TEMPORARY, *LASTING])
 def test_response_errors_suggest_remedy(error: ApiError, words: str) -> None:
-    explained = elastic_connection.explained(error, "elasticsearch://h/news")
+    explained = elastic_connection.store_error(error, "elasticsearch://h/news")
     with pytest.raises(StoreUnavailable, match=f"^elasticsearch://h/news: .*{words}"):
         raise explained
 
 
 @pytest.mark.parametrize(("error", "words"), PERMANENT)
 def test_permanent_errors_do_not_wait(error: ApiError, words: str) -> None:
-    explained = elastic_connection.explained(error, "h")
+    explained = elastic_connection.store_error(error, "h")
     assert not isinstance(explained, StoreUnavailable)
     with pytest.raises(StoreError, match=words):
         raise explained
 
 
 def test_only_temporary_errors_are_retried() -> None:
-    assert [passing(error) for error, _ in TEMPORARY] == [True, True]
-    assert [passing(error) for error, _ in (*LASTING, *PERMANENT)] == [False] * (len(LASTING) + len(PERMANENT))
+    assert [is_transient(error) for error, _ in TEMPORARY] == [True, True]
+    assert [is_transient(error) for error, _ in (*LASTING, *PERMANENT)] == [False] * (len(LASTING) + len(PERMANENT))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_only_temporary_errors_are_retried() -> None:
 )
 def test_connection_errors_suggest_remedy(error: Lost | UnsupportedProductError, words: str) -> None:
     with pytest.raises(StoreError, match=words):
-        raise elastic_connection.explained(error, "h")
+        raise elastic_connection.store_error(error, "h")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_connection_errors_suggest_remedy(error: Lost | UnsupportedProductError,
 )
 def test_invalid_uri_is_refused(uri: str) -> None:
     with pytest.raises(StoreError, match="not a URI of Elasticsearch"):
-        place_of(uri)
+        parse_uri(uri)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_connection_errors_contain_no_secrets(uri: str, says: str) -> None:
 
 @pytest.mark.parametrize("uri", ["elasticsearch+https://me:sec%40ret@a:9200,b/news?api_key=secret", "elasticsearch://me:secret@a"])
 def test_password_is_masked(uri: str) -> None:
-    place = place_of(uri)
+    place = parse_uri(uri)
     assert "sec" not in place.masked
     assert place.user is not None
     assert place.user[0] == "me"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.search.highlight import LEAD_CHARS, excerpt, marked, one_line, snippet
+from newsportal.search.highlight import CONTEXT_CHARS, excerpt, mark_words, one_line, snippet
 
 TEXTS = st.one_of(st.text(), st.text(alphabet="臺灣台湾旅遊游<>&\"'ＡaB 。\n<mark>", max_size=60))
 WORDS = st.lists(st.one_of(st.text(max_size=3), st.sampled_from(["台湾", "旅游", "a", "ab", "<", "mark", "&", "amp"])), max_size=5)
@@ -17,12 +17,12 @@ WORDS = st.lists(st.one_of(st.text(max_size=3), st.sampled_from(["台湾", "旅�
 
 @given(TEXTS, WORDS)
 def test_text_without_marks_is_escaped_original(text: str, words: list[str]) -> None:
-    assert re.sub("</?mark>", "", marked(text, words)) == escape(text)
+    assert re.sub("</?mark>", "", mark_words(text, words)) == escape(text)
 
 
 @given(TEXTS, WORDS)
 def test_marks_are_well_formed(text: str, words: list[str]) -> None:
-    tags = re.findall("<[^>]*>", marked(text, words))
+    tags = re.findall("<[^>]*>", mark_words(text, words))
     assert tags == ["<mark>", "</mark>"] * (len(tags) // 2)
 
 
@@ -46,7 +46,7 @@ def test_snippet_is_passage_of_text(text: str, words: list[str], width: int) -> 
     ],
 )
 def test_original_characters_are_marked(text: str, words: list[str], html: str) -> None:
-    assert marked(text, words) == html
+    assert mark_words(text, words) == html
 
 
 def test_snippet_has_most_query_words() -> None:
@@ -59,4 +59,4 @@ def test_snippet_begins_at_sentence_or_word() -> None:
     assert snippet("前一句话在这里。" * 20 + "今天新桥通车", ["通车"]).startswith("…今天新桥")
     text = snippet(f"{'word ' * 40}target {'word ' * 40}", ["target"])
     assert text.startswith(("…word ", "… word "))
-    assert len(text) > LEAD_CHARS
+    assert len(text) > CONTEXT_CHARS

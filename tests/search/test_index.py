@@ -101,10 +101,10 @@ class TestWords:
     def test_partial_matches_if_no_text_has_all_words(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "北京的天气")
         assert newsroom.titles("北京 火星 木星") == ["甲"]
-        assert newsroom.find("北京 火星 木星").loose
+        assert newsroom.find("北京 火星 木星").partial
         newsroom.write("乙", "北京和火星，还有木星")
         assert newsroom.titles("北京 火星 木星") == ["乙"]
-        assert not newsroom.find("北京 火星 木星").loose
+        assert not newsroom.find("北京 火星 木星").partial
 
     def test_phrase_matches_whole_words_in_order(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "climate change is here")
@@ -169,7 +169,7 @@ class TestLists:
 
     def test_many_articles_in_one_second(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
         """Many pages give only the day of publication."""
-        monkeypatch.setattr(layout, "PLACES", 4)
+        monkeypatch.setattr(layout, "ROWIDS_PER_SECOND", 4)
         for n in range(20):
             newsroom.write(f"桥 {n}", published=NOW)
         assert newsroom.find("桥", since=NOW, until=NOW + timedelta(seconds=1)).total == 20
@@ -274,7 +274,7 @@ class TestFollowing:
 def test_lagging_index_is_filled_in_large_batches_with_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sqlite_fts, "BUILT", 20)
+    monkeypatch.setattr(sqlite_fts, "REBUILD_BATCH", 20)
     monkeypatch.setattr(sqlite_fts, "BATCH", 2)
     index, written = sqlite_fts.SqliteIndex(f"sqlite:///{tmp_path}/i.db"), list[int]()
     take_in = index._index_batch
@@ -318,7 +318,7 @@ def test_changed_segmentation_rebuilds_index_once(tmp_path: Path, caplog: pytest
     before, early = open_index(uri), open_index(uri)
     try:
         before.follow(store)
-        words.use_words(["九树之声"])
+        words.set_user_words(["九树之声"])
         after = open_index(uri)
         assert len(after.search(Query("九树之声")).hits) == 1
         assert after.follow(store) == 0
@@ -327,14 +327,14 @@ def test_changed_segmentation_rebuilds_index_once(tmp_path: Path, caplog: pytest
         assert (found.words, len(found.hits)) == (("九树之声",), 1)
         assert found.hits[0].score > 2  # matched as a word
         caplog.clear()
-        words.use_words([])
+        words.set_user_words([])
         before.follow(store)
         assert caplog.text == ""
         early.follow(store)  # checks on first use
         assert "is rebuilt" in caplog.text
         after.close()
     finally:
-        words.use_words([])
+        words.set_user_words([])
         before.close()
         early.close()
         store.close()
@@ -342,7 +342,7 @@ def test_changed_segmentation_rebuilds_index_once(tmp_path: Path, caplog: pytest
 
 def test_index_of_mostly_deleted_articles_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words of deleted articles stay in SQLite's FTS tables, so the file would grow without bound under retention."""
-    monkeypatch.setattr(sqlite_fts, "FORGOTTEN", 3)
+    monkeypatch.setattr(sqlite_fts, "CHECK_EVERY", 3)
     store = empty_store()
     with closing(open_index(f"sqlite:///{tmp_path}/i.db")) as index, closing(sqlite3.connect(tmp_path / "i.db")) as raw:
 

@@ -43,5 +43,5 @@ def test_topic_overview_counts(newsroom: Any) -> None:
     assert dict(found.categories) == {"社会": 4}
     assert [count for _, count in found.days] == [0, 0, 0, 1, 0, 0, 3]
     assert found.days[-1][0] == date(2026, 3, 1)
-    assert (found.reports, found.most, found.capped) == (4, 3, False)
+    assert (found.reports, found.max_count, found.capped) == (4, 3, False)
     assert overview(newsroom.index, "没有", now=NOW, zone=SHANGHAI).reports == 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.search.suggesting import MAX_CHARS, completions, offers, suggest
+from newsportal.search.suggesting import MAX_CHARS, completions, suggest, suggestions_of
 
 if TYPE_CHECKING:
     from conftest import Newsroom
@@ -77,4 +77,4 @@ def test_any_text_can_be_completed(typed: str) -> None:
 
 @given(st.text())
 def test_any_title_gives_valid_suggestions(title: str) -> None:
-    assert all(len(offer.plain) > 1 and len(offer.shown) <= MAX_CHARS for offer in offers(title, [title]))
+    assert all(len(offer.plain) > 1 and len(offer.shown) <= MAX_CHARS for offer in suggestions_of(title, [title]))

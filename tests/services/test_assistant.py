@@ -13,7 +13,7 @@ from factories import NOW, article, empty_store
 from model_endpoint import ModelEndpoint, model_endpoint
 
 from newsportal.services.assistant import (
-    MOST_CHARS,
+    MAX_ANSWER_CHARS,
     TRIES,
     AssistantClient,
     AssistantError,
@@ -188,7 +188,7 @@ def test_invalid_model_response_is_reported(store: Store, stored: StoredArticle,
 
 
 def test_answers_are_limited_and_titles_are_one_line() -> None:
-    assert len(plain("长" * 100_000, "summary")) == MOST_CHARS["summary"]
+    assert len(plain("长" * 100_000, "summary")) == MAX_ANSWER_CHARS["summary"]
     assert plain("\n## “渡轮下水”\n说明", "title") == "渡轮下水"
     with pytest.raises(AssistantError):
         plain("<think>没有想完", "summary")

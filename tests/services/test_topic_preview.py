@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from factories import empty_index, empty_store
 
-from newsportal.classify.topics import TopicRule, rule
+from newsportal.classify.topics import TopicRule, make_rule
 from newsportal.items import Article, Link, TopicMark
 from newsportal.search.base import Index
 from newsportal.services.topics import assign, counts, preview
@@ -50,7 +50,7 @@ def index(store: Store) -> Iterator[Index]:
     opened.close()
 
 
-FERRY = rule("船", any=("渡轮",), never=("游戏",))
+FERRY = make_rule("船", any=("渡轮",), never=("游戏",))
 
 
 @pytest.mark.parametrize("indexed", [True, False])
@@ -65,22 +65,22 @@ def test_preview_finds_articles_matching_the_rule(store: Store, index: Index, in
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_required_words_and_days_limit_the_preview(store: Store, index: Index, indexed: bool) -> None:
-    narrow = rule("新", must=("渡轮", "海风"))
+    narrow = make_rule("新", must=("渡轮", "海风"))
     assert [hit.article.title for hit in preview(store, index if indexed else None, narrow, topic=None, now=NOW).newest] == ["灯塔维修"]
-    older = preview(store, index if indexed else None, rule("新", any=("去年",)), topic=None, now=NOW, days=30)
+    older = preview(store, index if indexed else None, make_rule("新", any=("去年",)), topic=None, now=NOW, days=30)
     assert [hit.article.title for hit in older.newest] == ["去年的渡轮"]
 
 
 def test_empty_rule_and_quotes(store: Store, index: Index) -> None:
     assert preview(store, index, TopicRule("空"), topic=None, now=NOW).empty
-    assert preview(store, index, rule("怪", any=('"', '渡轮" OR "', "\\", "title:渡轮")), topic=None, now=NOW).stories == 0
+    assert preview(store, index, make_rule("怪", any=('"', '渡轮" OR "', "\\", "title:渡轮")), topic=None, now=NOW).stories == 0
 
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_very_long_word_list_is_tried_in_part(store: Store, index: Index, indexed: bool) -> None:
     many = ("渡轮", *(f"词语{number}" for number in range(20_000)), "海风")
-    found = preview(store, index if indexed else None, rule("新", any=many), topic="船", now=NOW)
-    few = preview(store, index if indexed else None, rule("新", any=("渡轮",)), topic="船", now=NOW)
+    found = preview(store, index if indexed else None, make_rule("新", any=many), topic="船", now=NOW)
+    few = preview(store, index if indexed else None, make_rule("新", any=("渡轮",)), topic="船", now=NOW)
     assert (found.newest, found.stories, found.capped, found.goes) == (few.newest, few.stories, True, ())
     assert not few.capped
 

@@ -17,7 +17,7 @@ START = "feeds: [{name: a, url: 'https://a.example/rss'}]\n"
 @pytest.fixture(autouse=True)
 def _reset_own_words() -> Iterator[None]:
     yield
-    text.use_words([])
+    text.set_user_words([])
 
 
 def write_sources(folder: Path, words: str) -> Path:

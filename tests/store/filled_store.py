@@ -110,7 +110,7 @@ def _corpora(store: Store) -> None:
 def _crawl_state(store: Store) -> None:
     store.save_run(Run("run-1", NOW, LATER))
     store.save_source_state(SourceState("feed:快讯", unfinished=NOW))
-    store.save_site_lines({"青河网": {"https://qinghe.example/1": b"\x00\x01\xfe"}}, now=NOW, most=10)
+    store.save_site_lines({"青河网": {"https://qinghe.example/1": b"\x00\x01\xfe"}}, now=NOW, max_sites=10)
     urls = [f"https://later.example/{number}" for number in (1, 2)]
     tasks = [Task(url[-9:], "later.example", json.dumps({"url": url}), source="feed:快讯", link=True) for url in urls]
     store.links.open("rss", tasks, since=0.0)

@@ -673,14 +673,14 @@ class TestMemory:
 
     def test_site_lines(self, store: Store) -> None:
         first = {"https://a.example/2": b"\x00\xff" * 8, "https://a.example/1": b""}
-        store.save_site_lines({"a.example": first, "b.example": {"https://b.example/1": b"12345678"}}, now=NOW, most=9)
+        store.save_site_lines({"a.example": first, "b.example": {"https://b.example/1": b"12345678"}}, now=NOW, max_sites=9)
         assert list(store.site_lines("a.example").items()) == list(first.items())  # in the given order
         assert store.site_lines("unknown.example") == {}
-        store.save_site_lines({"a.example": {"https://a.example/3": b"8" * 8}}, now=NOW + HOUR, most=9)
+        store.save_site_lines({"a.example": {"https://a.example/3": b"8" * 8}}, now=NOW + HOUR, max_sites=9)
         assert store.site_lines("a.example") == {"https://a.example/3": b"8" * 8}
-        store.save_site_lines({}, now=NOW + HOUR, most=9)
+        store.save_site_lines({}, now=NOW + HOUR, max_sites=9)
         assert store.site_lines("b.example") == {"https://b.example/1": b"12345678"}
-        store.save_site_lines({"c.example": {}}, now=NOW + 2 * HOUR, most=2)
+        store.save_site_lines({"c.example": {}}, now=NOW + 2 * HOUR, max_sites=2)
         assert store.site_lines("b.example") == {}  # the one saved first
         assert store.site_lines("a.example") != {}
 

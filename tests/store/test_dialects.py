@@ -120,7 +120,10 @@ def test_missing_driver_error_names_its_extra(monkeypatch: pytest.MonkeyPatch, m
 
 @pytest.mark.slow
 def test_drivers_are_imported_on_demand() -> None:
-    code = "import sys, newsportal.store.store; print(sorted({'psycopg', 'pymysql', 'pymongo', 'elasticsearch'} & set(sys.modules)))"
+    code = (
+        "import sys, newsportal.cli.search, newsportal.search.sqlite_fts\n"
+        "print(sorted({'psycopg', 'pymysql', 'pymongo', 'elasticsearch', 'lxml', 'numpy'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

@@ -34,7 +34,7 @@ def test_event_has_counts_and_title_of_most_reported_story(store: Store) -> None
     assert found is not None
     assert (found.title, found.stories, found.sites, found.first, found.last) == ("标题 a", 2, 2, NOW, NOW + HOUR)
     assert [event.id for event in store.events.listed().events] == ["e1"]
-    assert [event.id for event in store.events.listed(least=1, order="newest").events] == ["e2", "e1"]
+    assert [event.id for event in store.events.listed(min_stories=1, order="newest").events] == ["e2", "e1"]
     assert [story.story_id for story in store.events.members(["e1"])["e1"]] == [stories["a"], stories["b"]]
     assert store.events.of([stories["a"], "nobody"])[stories["a"]] == Assignment(stories["a"], "e1", 0.5, ("桥", "垮塌"))
     assert store.events.event("nobody") is None
@@ -45,14 +45,14 @@ def test_event_lists_are_paged_and_filtered_by_topic(store: Store) -> None:
     for order in ("hottest", "newest"):
         ids, cursor = [], None
         while True:
-            page = store.events.listed(least=1, order=order, before=cursor, limit=2)
+            page = store.events.listed(min_stories=1, order=order, before=cursor, limit=2)
             ids += [event.id for event in page.events]
             if (cursor := page.next) is None:
                 break
         assert ids == ["e4", "e3", "e2", "e1", "e0"]
-    assert len(store.events.listed(least=1, topic="旅游").events) == 5
-    assert store.events.listed(least=1, topic="别的").events == ()
-    assert [event.id for event in store.events.listed(least=1, since=NOW + 4 * HOUR).events] == ["e4"]
+    assert len(store.events.listed(min_stories=1, topic="旅游").events) == 5
+    assert store.events.listed(min_stories=1, topic="别的").events == ()
+    assert [event.id for event in store.events.listed(min_stories=1, since=NOW + 4 * HOUR).events] == ["e4"]
 
 
 def test_slower_follower_writes_nothing(store: Store) -> None:

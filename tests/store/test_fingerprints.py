@@ -47,7 +47,7 @@ def test_fingerprints_outside_the_window_are_pruned(tmp_path: Path, monkeypatch:
 
 def test_number_of_fingerprints_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prints, "PRUNE_EVERY", 2)
-    monkeypatch.setattr(prints, "MOST", 10)
+    monkeypatch.setattr(prints, "MAX_FINGERPRINTS", 10)
     store = open_file(tmp_path)
     for number in range(40):
         store.add(article(str(number), text=invented(number)), now=NOW)

@@ -42,7 +42,7 @@ def test_growing_story_keeps_its_pictures(store: Store) -> None:
     save(store, pictures(1, "a/1.jpg", LOGO))
     save(store, pictures(1, "a/2.jpg"))
     save(store, pictures(2, LOGO, site="other.example"))
-    found = store.pictures.stories([LOGO, "a/1.jpg", "nowhere"], least=2, most=10)
+    found = store.pictures.stories([LOGO, "a/1.jpg", "nowhere"], min_stories=2, max_stories=10)
     assert set(found) == {LOGO}
     assert {story.id: (story.site, story.title, story.pictures) for story in found[LOGO]} == {
         pictures(1).id: ("news.example", "title-1", frozenset({"a/1.jpg", "a/2.jpg", LOGO})),
@@ -55,11 +55,11 @@ def test_pictures_with_same_print_and_size_are_counted_together(store: Store) ->
         save(store, pictures(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
     save(store, pictures(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
     save(store, pictures(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
-    found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], least=3, most=10)
+    found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], min_stories=3, max_stories=10)
     assert set(found) == {"cdn0/x.png"}
     assert len(found["cdn0/x.png"]) == 3  # the thumbnail counts as another picture
     assert found["cdn0/x.png"][0].pictures == {"00ff00ff00ff00ff"}
-    assert len(store.pictures.stories(["cdn0/x.png"], least=2, most=2)["cdn0/x.png"]) == 2
+    assert len(store.pictures.stories(["cdn0/x.png"], min_stories=2, max_stories=2)["cdn0/x.png"]) == 2
 
 
 def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
@@ -105,7 +105,7 @@ def test_marks_keep_their_first_time(store: Store) -> None:
 
 def test_empty_list_of_keys(store: Store) -> None:
     assert store.pictures.find_stored([]) == {}
-    assert store.pictures.stories([], least=1, most=1) == {}
+    assert store.pictures.stories([], min_stories=1, max_stories=1) == {}
     assert store.pictures.addresses([]) == {}
     assert store.pictures.most_frequent() == []
 

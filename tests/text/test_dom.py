@@ -165,7 +165,7 @@ def test_sibling_selectors_take_linear_time() -> None:
 
 
 def test_selector_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dom, "MOST_SELECTORS", 3)
+    monkeypatch.setattr(dom, "MAX_SELECTORS", 3)
     monkeypatch.setattr(dom, "_SELECTORS", {})
     page = dom.parse_html("<p class=a1>x</p>")
     assert [len(dom.css(page, f".a{number}")) for number in range(8)] == [0, 1, 0, 0, 0, 0, 0, 0]

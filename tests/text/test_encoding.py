@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.text.encoding import decode, garbled
+from newsportal.text.encoding import decode, is_garbled
 
 SIMPLIFIED = "央行今日宣布下调存款准备金率，市场反应热烈。记者从多家银行了解到，这是今年以来的第二次调整。"
 TRADITIONAL = "央行今日宣布下調存款準備金率，市場反應熱烈。記者從多家銀行瞭解到，這是今年以來的第二次調整。"
@@ -102,7 +102,7 @@ THAI = "นายกรัฐมนตรีกล่าวเมื่อวา
     "text", [SIMPLIFIED, TRADITIONAL, JAPANESE, KOREAN, FRENCH, RUSSIAN, ARABIC, THAI, "plain", "", "one bad \ufffd sign in it, 好的"]
 )
 def test_texts_of_any_script_are_not_garbled(text: str) -> None:
-    assert not garbled(text)
+    assert not is_garbled(text)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_texts_of_any_script_are_not_garbled(text: str) -> None:
     ],
 )
 def test_wrongly_decoded_texts_are_garbled(text: str) -> None:
-    assert garbled(text * 3)
+    assert is_garbled(text * 3)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.text import search_words, segment, use_words, words
+from newsportal.text import search_words, segment, set_user_words, words
 
 SENTENCE = "记者从北京市气象局获悉，今天下午 3 时起将有大雨。"
 NEW_WORD = "九树之声"
@@ -47,19 +47,19 @@ def test_search_words_include_shorter_words(engine: str) -> None:
 def test_own_words_are_added_and_removed(engine: str) -> None:
     assert NEW_WORD not in segment(f"游客来到{NEW_WORD}参观")
     before = words.signature()
-    use_words([f" {NEW_WORD} ", "", "云", "x" * 99])
+    set_user_words([f" {NEW_WORD} ", "", "云", "x" * 99])
     assert NEW_WORD in segment(f"游客来到{NEW_WORD}参观")
     assert NEW_WORD in list(search_words(f"游客来到{NEW_WORD}参观"))
     assert words.signature() != before
-    use_words([])
+    set_user_words([])
     assert NEW_WORD not in segment(f"游客来到{NEW_WORD}参观")
     assert words.signature() == before
 
 
 def test_signature_ignores_order_of_own_words(engine: str) -> None:
-    use_words(["云栖竹径", "九溪烟树"])
+    set_user_words(["云栖竹径", "九溪烟树"])
     first = words.signature()
-    use_words(["九溪烟树", "云栖竹径", "九溪烟树"])
+    set_user_words(["九溪烟树", "云栖竹径", "九溪烟树"])
     assert words.signature() == first
 
 

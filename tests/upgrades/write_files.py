@@ -43,7 +43,7 @@ def main(version: str) -> None:
             sentences = [(label, sentence) for label, text in EXAMPLES.items() for sentence in text.rstrip("。").split("，")]
             examples = [Example(sentence * 2, (label,), sentence) for label, sentence in sentences * 3]
             model = train("linear", examples, trained=datetime(2026, 1, 1, tzinfo=UTC))
-            opened.corpora.save_model("categories", model.saved(), algorithm="linear", facts={}, now=NOW, held_out=[])
+            opened.corpora.save_model("categories", model.to_bytes(), algorithm="linear", facts={}, now=NOW, held_out=[])
         with closing(empty_accounts(accounts)) as accounts_store:
             person = accounts_store.people.add("林", "correct horse battery staple", "editor", now=NOW)
             accounts_store.marks.star(person.id, "story", True, now=NOW)

@@ -134,8 +134,7 @@ class Answer:
     """``pushed``: ids that were queued. ``lost``: leases taken away from this worker, which was presumed dead. ``holds``: seconds until a
     host may be requested; ``None``: another worker holds it, and is asked to yield it.
 
-    For ``take``: ``leases``; ``waiting``: tasks of this queue that wait now, without those for later; ``soon``: seconds until the next poll
-    is
+    For ``take``: ``leases``; ``waiting``: tasks of this queue that wait now, without those for later; ``poll_in``: seconds until a poll is
     worthwhile, ``None`` if nothing waits; ``held``: hosts that the worker holds, with the seconds until the first request to each (0: now);
     ``yielded``: hosts to release when the current leases are done.
     """
@@ -145,7 +144,7 @@ class Answer:
     holds: dict[str, float | None] = field(default_factory=dict)
     leases: tuple[Lease, ...] = ()
     waiting: int = 0
-    soon: float | None = None
+    poll_in: float | None = None
     held: dict[str, float] = field(default_factory=dict)
     yielded: frozenset[str] = frozenset()
 

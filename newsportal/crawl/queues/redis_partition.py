@@ -146,7 +146,7 @@ class Partition:
             self.leased.update((lease.task.id, lease.tries) for lease in leases)
             status = json.loads(as_text(head))
             self.draining = status.get("draining", False)
-            answer.leases, answer.waiting, answer.soon = leases, status["waiting"], status.get("soon")
+            answer.leases, answer.waiting, answer.poll_in = leases, status["waiting"], status.get("soon")
             answer.held, answer.yielded = dict(status["held"] or {}), frozenset(status["yielded"] or ())
         return answer
 
@@ -225,7 +225,6 @@ def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
 
 
 def _task(id: Any, stored: Any) -> tuple[Task, int]:
-    """Return a task and its tries."""
     text = as_text(stored)
     head, _, body = text[PREFIX:].partition("\n")
     host, priority, lane, source, at = json.loads(head)

@@ -160,7 +160,7 @@ class RedisQueue(base.Queue):
             raise errors[-1]  # only tasks of unreachable nodes are left
         answers = self._last.values()
         answer.leases, answer.waiting = tuple(leases), sum(reply.waiting for reply in answers)
-        answer.soon = min((reply.soon for reply in answers if reply.soon is not None), default=None)
+        answer.poll_in = min((reply.poll_in for reply in answers if reply.poll_in is not None), default=None)
         answer.held = {host: seconds for reply in answers for host, seconds in reply.held.items()}
         answer.yielded = frozenset().union(*(reply.yielded for reply in answers))
 

@@ -47,10 +47,10 @@ def _ready(hosts: int) -> CompoundSelect[Any]:
     return union_all(*(select(rows.subquery()) for rows in of_host))
 
 
-def _open(of: str, most: str) -> Select[Any]:
+def _open(of: str, limit_name: str) -> Select[Any]:
     lines = (LINES.c.queue == bindparam("q"), LINES.c.holder == bindparam(of), LINES.c.resting == 0, LINES.c.ready > 0)
     query = select(LINES.c.host, LINES.c.top, LINES.c.ready, LINES.c.free_at, LINES.c.holder).where(*lines)
-    return query.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(most))
+    return query.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(limit_name))
 
 
 OPEN = _open("of", "most")
@@ -121,7 +121,7 @@ def idle(tx: LinkTransaction, taking: Taking) -> bool:
     taking.answer.held, taking.answer.yielded = table_workers.held_hosts(tx)
     _look_ahead(tx, taking)
     busy = taking.answer.waiting and taking.number > 0 and any(_concerns(tx, taking)[len(OWN) :])
-    return not busy and taking.answer.soon != 0.0
+    return not busy and taking.answer.poll_in != 0.0
 
 
 def _concerns(tx: LinkTransaction, taking: Taking) -> Any:
@@ -164,7 +164,7 @@ def _look_ahead(tx: LinkTransaction, taking: Taking) -> None:
     if waiting:
         full = 0 < taking.number <= len(answer.leases)
         waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
-    answer.waiting, answer.soon = int(waiting), min(waits, default=None)
+    answer.waiting, answer.poll_in = int(waiting), min(waits, default=None)
 
 
 def _take_ready(tx: LinkTransaction, taking: Taking, allowance: int) -> None:

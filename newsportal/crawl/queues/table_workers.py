@@ -42,7 +42,6 @@ def join(tx: LinkTransaction, worker: Identity) -> int:
 
 
 def leased(tx: LinkTransaction, number: int) -> list[Row]:
-    """Return the leases of a worker."""
     return [Row(*row) for row in tx.connection.execute(LEASES, {"w": number})]
 
 

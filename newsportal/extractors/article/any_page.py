@@ -25,10 +25,10 @@ from newsportal.items import Extraction, Link, Post
 from newsportal.text import dom
 
 ARTICLE, THREAD, DOCUMENTATION = "article", "thread", "documentation"
-ARTICLE_LEAST: Final = 0.3
+MIN_ARTICLE_PROBABILITY: Final = 0.3
 """Below this probability of being an article a page does not count as news at all; 0 to 0.3 measure alike (0.2 points)."""
 
-THREAD_LEAST: Final = 0.5
+MIN_THREAD_PROBABILITY: Final = 0.5
 """From this probability on, the thread extractor is tried; it rejects pages without posts. With 0.3, threads gain 1.3 points, but lists of
 news in Chinese are taken for threads."""
 
@@ -36,7 +36,7 @@ LISTS: Final = frozenset(("listing", "collection", "service"))
 STORY_PICTURES, STORY_CHARS = 5, 60  # an article with at least this many images and fewer characters per image is a photo story
 NOSCRIPT: Final = "noscript"
 NEWS: Final = 0.5  # From this probability of news on, blocks are chosen by the rules measured on news
-LEAST: Final = 0.2  # 0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most
+MIN_BLOCK_PROBABILITY: Final = 0.2  # 0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most
 SMALL: Final = 1e-5
 TOGETHER: Final = ("listing", "collection", "documentation", "service")
 DOUBT: Final = 0.5
@@ -65,7 +65,7 @@ class AnyPage(best.Best):
         if kind.name == ARTICLE:
             content = best.settle(content, document, reading.heading, self.knowledge)
         found = best.complete(document, link, fetched, replace(reading, body=content), any_page=True)
-        if kind.of(THREAD) >= THREAD_LEAST and (posts := posts_of(document, fetched)):
+        if kind.of(THREAD) >= MIN_THREAD_PROBABILITY and (posts := posts_of(document, fetched)):
             return replace(_with_posts(found, posts, document.base), kind=THREAD, kind_probability=round(kind.of(THREAD), 3))
         return replace(found, kind=_name(kind, document.url, found), kind_probability=round(kind.probability, 3))
 
@@ -92,12 +92,12 @@ def without_scripts(document: dom.Document) -> dom.Document:
 def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> Body:
     """Return ``body`` with the blocks that are content, from the models for news and for any page (``model``), weighted by the page's kind.
 
-    logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / ARTICLE_LEAST)
+    logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / MIN_ARTICLE_PROBABILITY)
     """
     table = body.table
     if table is None:
         return body
-    weight = kind.news * min(1.0, kind.of(ARTICLE) / ARTICLE_LEAST)
+    weight = kind.news * min(1.0, kind.of(ARTICLE) / MIN_ARTICLE_PROBABILITY)
     likely = mixed(body.likely, content_likely(model or page_model().content, table, kind), weight)
     if weight >= NEWS:
         return decide(body.page, likely, table)
@@ -135,14 +135,14 @@ def choose_expected(likely: NDArray[np.float32], length: NDArray[np.float32]) ->
         F(k) = 2 Σ_{i≤k} p_i c_i / (Σ_{i≤k} c_i + Σ_i p_i c_i),  p_1 ≥ p_2 ≥ …, c_i characters
 
     This lowers the threshold if the model is uncertain everywhere (Lipton, Elkan and Naryanaswamy, ECML 2014: the best threshold is half
-    the F1 it gives); below ``LEAST`` nothing is content.
+    the F1 it gives); below ``MIN_BLOCK_PROBABILITY`` nothing is content.
     """
     order = np.argsort(-likely, kind="stable")
     size, right = length[order].astype(np.float64), (likely * length)[order].astype(np.float64)
     expected = 2 * right.cumsum() / np.maximum(size.cumsum() + right.sum(), 1)
     chosen = np.zeros(len(likely), dtype=np.bool_)
     chosen[order[: int(expected.argmax()) + 1]] = True
-    return chosen & (likely >= LEAST)
+    return chosen & (likely >= MIN_BLOCK_PROBABILITY)
 
 
 def posts_of(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:

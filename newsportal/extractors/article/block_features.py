@@ -63,7 +63,7 @@ KINDS: Final[dict[str, str]] = {
 TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
 NO_KIND: Final = len(KINDS)
 OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
-MOST_LINKS: Final = 20
+MAX_LINKS: Final = 20
 LINK_CHARS: Final = 80
 NOT_LOOKED: Final = (0.0,) * 8  # Features of a short line that consists of links only; its text is not analysed
 LEVELS: Final = (1, 2, 3, 4, 6)
@@ -111,7 +111,7 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
                 NOTICE.search(low) is not None,
                 len(CONTROL.findall(low)) if short else 0,
             )
-        links = block.links if block.links < MOST_LINKS else MOST_LINKS
+        links = block.links if block.links < MAX_LINKS else MAX_LINKS
         rows[number] = (length, block.linked, block.bold, links, *row, first[text] < number)
     return np.array(rows, dtype=np.float32).T
 

@@ -29,7 +29,7 @@ BOX: Final = 1  # kinds of elements for the walk; all others are treated as text
 LINE: Final = 2
 OTHERS: Final = 3
 KINDS: Final = (
-    dict.fromkeys(dom.BREAKING, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHERS) | dict.fromkeys(NEVER, -1)
+    dict.fromkeys(dom.BREAKING_TAGS, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHERS) | dict.fromkeys(NEVER, -1)
 )
 LONGEST_LINK: Final = 400  # longer text in a link means a missing end tag: teasers of whole stories have up to 300
 MAX_BLOCKS: Final = 6_000  # longer pages are cut: of 2,259 real pages the longest has 2,641

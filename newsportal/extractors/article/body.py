@@ -86,22 +86,22 @@ def block_model() -> BlockModel:
 
 
 # If the likeliest ``BEST_CHARS`` characters of a page have a mean below 1, ``SHY`` (half) of that mean is the threshold, but at least
-# ``LEAST``. Without this rule the mean page F1 of daniel-zh is 0.8 points lower; 100 to 300 characters, 0.4 to 0.6 and 0.05 are within 0.8
-# points of it on the sets that the model was not trained on.
+# ``MIN_THRESHOLD``. Without this rule the mean page F1 of daniel-zh is 0.8 points lower; 100 to 300 characters, 0.4 to 0.6 and 0.05 are
+# within 0.8 points of it on the sets that the model was not trained on.
 THRESHOLD: Final = 0.5
 BEST_CHARS: Final = 300
 SHY: Final = 0.5
-LEAST: Final = 0.08
+MIN_THRESHOLD: Final = 0.08
 GAP_CHARS: Final = 30
-GAP_LEAST: Final = 0.1  # of lines between two lines of text; 0 to 100 characters measure alike (within 0.4 points)
+MIN_GAP_PROBABILITY: Final = 0.1  # of lines between two lines of text; 0 to 100 characters measure alike (within 0.4 points)
 # Of longer gaps in the text's box: minimum mean probability, maximum share of the text. With captions fundus-tests loses a point of F1.
-INNER_LEAST: Final = 0.3
+MIN_INNER_PROBABILITY: Final = 0.3
 INNER_SHARE: Final = 0.2
 INNER: Final = ("linked", "around_picture", "in_figure", "climb", "counted", "kind_heading", "kind_subheading")
 # A list next to text belongs to it if its mean probability is at least, and its share of links at most, this. 0.08 to 0.3 measure alike;
 # the rule is for readers (a recipe without its ingredients), the sets move by 0.4 points at most.
 ITEMS: Final = frozenset(("li", "dd", "dt"))
-LIST_LEAST: Final = 0.1
+MIN_LIST_PROBABILITY: Final = 0.1
 LIST_LINKED: Final = 0.1
 COPY_CHARS: Final = 600
 COPIED_CHARS: Final = 40
@@ -133,7 +133,7 @@ class Body:
     def confidence(self) -> float:
         """Confidence from 0 to 1: mean probability of the decisions, by characters; blocks that are surely boilerplate do not count."""
         length = self.table.length if self.table is not None else np.array([block.length for block in self.page.blocks], dtype=np.float32)
-        relevant = self.chosen | (self.likely > LEAST)
+        relevant = self.chosen | (self.likely > MIN_THRESHOLD)
         weight = float(length[relevant].sum())
         if not weight:
             return 0.0
@@ -192,7 +192,7 @@ def with_lists(chosen: NDArray[np.bool_], likely: NDArray[np.float32], page: Blo
             blocks = page.blocks[first:last]
             length = np.array([block.length for block in blocks])
             few_links = sum(block.linked for block in blocks) <= LIST_LINKED * length.sum()
-            if few_links and (likely[first:last] * length).sum() >= LIST_LEAST * length.sum():
+            if few_links and (likely[first:last] * length).sum() >= MIN_LIST_PROBABILITY * length.sum():
                 chosen[first:last] = True
     return chosen
 
@@ -218,7 +218,7 @@ def choose(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[
     order = np.argsort(-likely, kind="stable")
     best = order[: int(np.searchsorted(np.cumsum(length[order]), BEST_CHARS)) + 1]
     shy = SHY * float((likely[best] * length[best]).sum() / max(length[best].sum(), 1))
-    return likely >= min(THRESHOLD, max(shy, LEAST))
+    return likely >= min(THRESHOLD, max(shy, MIN_THRESHOLD))
 
 
 def with_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
@@ -226,12 +226,12 @@ def with_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Tab
     linked, pictured, figure, climb, counted, *headings = table.of(INNER)
     plain, length = linked < LIST_LINKED, table.length
     number = chosen.cumsum()
-    chosen = chosen | (plain & (headings[0] + headings[1] > 0) & (likely >= GAP_LEAST) & (number > 0) & (number < number[-1]))
+    chosen = chosen | (plain & (headings[0] + headings[1] > 0) & (likely >= MIN_GAP_PROBABILITY) & (number > 0) & (number < number[-1]))
     other = ~plain | (pictured + figure + climb > 0) | (counted == 0)
     found = np.flatnonzero(chosen)
-    sums = np.array([length, likely * length, likely < GAP_LEAST, other], dtype=np.float64).cumsum(axis=1)
+    sums = np.array([length, likely * length, likely < MIN_GAP_PROBABILITY, other], dtype=np.float64).cumsum(axis=1)
     chars, right, unlikely, others = sums[:, found[1:] - 1] - sums[:, found[:-1]]
-    inner = (others == 0) & (right >= INNER_LEAST * chars) & (chars <= INNER_SHARE * length[chosen].sum())
+    inner = (others == 0) & (right >= MIN_INNER_PROBABILITY * chars) & (chars <= INNER_SHARE * length[chosen].sum())
     closed = inner | ((chars <= GAP_CHARS) & (unlikely == 0))
     chosen |= np.append(closed, False)[chosen.cumsum() - 1]
     return chosen

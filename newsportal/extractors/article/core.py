@@ -16,7 +16,7 @@ from newsportal.extractors.article.blocks import Blocks
 from newsportal.extractors.article.hints import ARTICLE_BODY, is_aside
 
 ALPHA: Final = 0.5  # thesis E, 2.4.3
-MOST: Final = 0.5  # a box with more than this share of the page's valid characters is the body, whatever its name
+BODY_SHARE: Final = 0.5  # a box with more than this share of the page's valid characters is the body, whatever its name
 ENOUGH: Final = 0.3
 ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names are ignored
 DECLARED: Final = 0.2
@@ -60,7 +60,7 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     # exclude blocks in asides, unless too little remains
     sums = np.concatenate([[0.0], np.cumsum(valid)])
     start, end = np.array(page.start), np.array(page.end)
-    aside = is_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
+    aside = is_aside(np.array(page.mask)) & (sums[end] - sums[start] < BODY_SHARE * sums[-1])
     aside[around] = False
     size = len(sums)
     open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))

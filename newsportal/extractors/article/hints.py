@@ -100,21 +100,21 @@ def find_called(document: dom.Document, words: Sequence[str], attributes: Sequen
                     break
 
 
-def ancestors(node: dom.Element, most: int, stop: Collection[str] = ("body", "html")) -> Iterator[dom.Element]:
-    """Yield at most ``most`` ancestors of ``node``, innermost first, up to the first with a tag in ``stop``."""
-    for above in islice(node.iterancestors(), most):
+def ancestors(node: dom.Element, levels: int, stop: Collection[str] = ("body", "html")) -> Iterator[dom.Element]:
+    """Yield at most ``levels`` ancestors of ``node``, innermost first, up to the first with a tag in ``stop``."""
+    for above in islice(node.iterancestors(), levels):
         if above.tag in stop:
             return
         yield above
 
 
-def short_text(node: dom.Element, most: int = MAX_SHORT_CHARS) -> str:
-    """Return the visible text below ``node`` on one line, or ``""`` if it is longer than ``most``. Stops early."""
+def short_text(node: dom.Element, max_chars: int = MAX_SHORT_CHARS) -> str:
+    """Return the visible text below ``node`` on one line, or ``""`` if it is longer than ``max_chars``. Stops early."""
     parts: list[str] = []
     size = 0
     for kind, text in dom.pieces(node):
         parts.append(text if kind == "text" else " ")
         size += len(text)
-        if size > most or len(parts) > MAX_SHORT_PIECES:
+        if size > max_chars or len(parts) > MAX_SHORT_PIECES:
             return ""
     return clean("".join(parts))

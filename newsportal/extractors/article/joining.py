@@ -153,7 +153,7 @@ def _without(html: str | None, dropped: set[str]) -> str | None:
 
 def _is_break(node: dom.Element | None) -> bool:
     """Return whether ``node`` ends the line beside it: a break, an element without text, or ``None`` (no neighbour)."""
-    return node is None or node.tag in dom.BREAKING or node.tag == "body" or not dom.text_of(node)
+    return node is None or node.tag in dom.BREAKING_TAGS or node.tag == "body" or not dom.text_of(node)
 
 
 def _is_line(node: dom.Element) -> bool:

@@ -151,7 +151,6 @@ class PageKind:
         return float(self.shares.max())
 
     def of(self, name: str) -> float:
-        """Return the probability of the kind ``name``."""
         return float(self.shares[KINDS.index(name)])
 
 

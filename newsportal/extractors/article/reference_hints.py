@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from newsportal.extractors.article.blocks import Blocks
-from newsportal.text import NO_LETTERS, letters
+from newsportal.text import NON_LETTERS, letters
 
 CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
@@ -52,7 +52,7 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
         same = [number for number, text in near if letters(text) == heading_letters]
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
     words = terms(heading or "")
-    pieces = _pieces(NO_LETTERS.sub("", description[:MAX_DESCRIPTION].lower())) if description else []
+    pieces = _pieces(NON_LETTERS.sub("", description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
     letters_of = "".join(LETTERS_OR_END.findall(page_text.replace(" ", ""))).split("\n") if texts and (pieces or declared) else []
     term_counts = counts(texts, words)
@@ -67,12 +67,12 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
 
 
 def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) -> list[float]:
-    declared_letters = NO_LETTERS.sub("", declared.lower())
+    declared_letters = NON_LETTERS.sub("", declared.lower())
     if not declared_letters:
         return [-1.0] * len(texts)
     shares = []
     for text, all_letters in zip(texts, letters_of, strict=True):
-        pieces = _pieces(NO_LETTERS.sub("", text[:MAX_DESCRIPTION]) if len(text) > MAX_DESCRIPTION else all_letters) or [all_letters]
+        pieces = _pieces(NON_LETTERS.sub("", text[:MAX_DESCRIPTION]) if len(text) > MAX_DESCRIPTION else all_letters) or [all_letters]
         shares.append(sum([piece in declared_letters for piece in pieces]) / len(pieces))
     return shares
 

@@ -62,7 +62,7 @@ TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which start 
 # page with so many lines that consist of a link, each of so many characters (twice that in Latin letters).
 DOUBT: Final = 0.5
 STORED: Final = ("article", "documentation", "thread")
-STORED_LEAST: Final = 0.05
+MIN_STORED_PROBABILITY: Final = 0.05
 NEWS: Final = 0.5  # A page with a lower probability for ``STORED``, and not news, is rejected: 2 of 792 articles of unseen sites are
 HEADLINES: Final = 10
 HEADLINE_CHARS: Final = 8
@@ -84,7 +84,7 @@ def refuse_list(body: Body, title: str | None) -> None:
 
 def refuse_kind(kind: PageKind) -> None:
     """Raise ``NotApplicable`` (``product-page`` …) for a page that is almost certainly of a kind that the crawl does not store."""
-    if kind.news < NEWS and sum(map(kind.of, STORED)) < STORED_LEAST:
+    if kind.news < NEWS and sum(map(kind.of, STORED)) < MIN_STORED_PROBABILITY:
         raise NotApplicable(f"{kind.name}-page", f"with probability {kind.probability:.2f}")
 
 

@@ -76,11 +76,11 @@ def stem(url: str) -> str:
     return f"{_PAGE_PATH.sub('', address).rstrip('/')}?{rest}"
 
 
-def put_last(entries: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
-    """Put an entry at the end of a table of at most ``most`` entries, and drop the oldest if it is full."""
+def put_last(entries: OrderedDict[Key, Value], key: Key, value: Value, capacity: int) -> None:
+    """Put an entry at the end of a table of at most ``capacity`` entries, and drop the oldest if it is full."""
     entries[key] = value
     entries.move_to_end(key)
-    if len(entries) > most:
+    if len(entries) > capacity:
         entries.popitem(last=False)
 
 

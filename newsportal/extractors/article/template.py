@@ -134,7 +134,7 @@ def _measure(body: dom.Element) -> tuple[list[dom.Element], dict[dom.Element, in
         inside = node is not body and parent is not None
         if inside and node.tail and parent not in hidden and parent not in linked:
             texts.append((parent, node.tail))
-        if (inside and parent in hidden) or node.tag in dom.SKIPPED:
+        if (inside and parent in hidden) or node.tag in dom.SKIPPED_TAGS:
             hidden.add(node)
             continue
         if (inside and parent in linked) or node.tag in NO_TEXT:
@@ -170,7 +170,6 @@ def _classify_blocks(
 
 
 def _group_runs(nodes: Iterable[dom.Element], kinds: dict[dom.Element, int]) -> list[list[dom.Element]]:
-    """Group adjacent elements of the same kind."""
     return [list(run) for _, run in groupby(nodes, kinds.__getitem__)]
 
 

@@ -19,7 +19,7 @@ from newsportal.extractors.images.article_images import source_of
 from newsportal.items import Extraction, Image
 from newsportal.text import CONTROL, dom
 
-BOXES: Final = (dom.BREAKING - LINE_BREAKS) | {"body"}
+BOXES: Final = (dom.BREAKING_TAGS - LINE_BREAKS) | {"body"}
 SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
 TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
 OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may not contain boxes: parsers would close them

@@ -182,7 +182,7 @@ def _entry(raw: RawEntry, base: str, clock: DateReader) -> FeedEntry:
 
 
 def _absolute(base: str, url: str | None) -> str | None:
-    return dom.join(base, clean(url).replace(" ", "%20"), longest=LONGEST_URL) if url else None
+    return dom.join(base, clean(url).replace(" ", "%20"), max_length=LONGEST_URL) if url else None
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Feed:

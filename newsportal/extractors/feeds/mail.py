@@ -36,9 +36,9 @@ MAX_HEAD_BYTES: Final = 256 * 1024  # headers of a mail relayed by twenty server
 MAX_HEADER_CHARS: Final = 4_000  # RFC 5322 allows 998 a line; finding encoded words takes quadratic time
 MAX_TITLE_CHARS: Final = 300
 MAX_NOTICE_CHARS: Final = 400  # "You receive this because …" with a postal address. Chosen.
-MOST_NOTICES: Final = 20
-MOST_LINKS: Final = 200
-MOST_INSIDE: Final = 200  # elements read for the text of a link, as in list pages
+MAX_NOTICES: Final = 20
+MAX_LINKS: Final = 200
+MAX_NODES: Final = 200  # elements read for the text of a link, as in list pages
 PIXEL: Final = 3  # smaller images are spacers or tracking pixels
 
 BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
@@ -180,10 +180,10 @@ def _without_notices(root: dom.Element) -> str | None:
         if node.getparent() is not None:
             node.drop_tree()
     online, half = None, len(dom.text_of(root)) / 2
-    notices = (node for node in root.iter("a") if NOTICE.search(f"{dom.text_of(node, MOST_INSIDE)} {node.get('href') or ''}"))
-    for node in list(islice(notices, MOST_NOTICES)):
+    notices = (node for node in root.iter("a") if NOTICE.search(f"{dom.text_of(node, MAX_NODES)} {node.get('href') or ''}"))
+    for node in list(islice(notices, MAX_NOTICES)):
         url = dom.link_of(node, NOWHERE)
-        if online is None and url and ONLINE.search(dom.text_of(node, MOST_INSIDE)) and not urlsplit(url).query:
+        if online is None and url and ONLINE.search(dom.text_of(node, MAX_NODES)) and not urlsplit(url).query:
             online = url
         while (above := node.getparent()) is not None and above.tag not in ("body", "html"):
             length = len(dom.text_of(above))
@@ -213,8 +213,8 @@ def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
     """Return URLs whose link texts read like titles, each with its longest text."""
     found: dict[str, str] = {}
     for node in root.iter("a"):
-        if (url := dom.link_of(node, NOWHERE)) is not None and (url in found or len(found) < MOST_LINKS):
-            found[url] = max(found.get(url, ""), dom.text_of(node, MOST_INSIDE), key=len)
+        if (url := dom.link_of(node, NOWHERE)) is not None and (url in found or len(found) < MAX_LINKS):
+            found[url] = max(found.get(url, ""), dom.text_of(node, MAX_NODES), key=len)
     return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if enough(text) and not ADDRESS.fullmatch(text))
 
 

@@ -44,7 +44,7 @@ ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z
 NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which a URL is not an article's; a sitemap has nothing but URLs
 FULL = 0.99  # score of a URL before the source's rules apply
-LEAST = datetime.min.replace(tzinfo=UTC)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,19 +298,19 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
         if reason:
             left[reason] += 1
         else:
-            selected.append((when or LEAST, entry))
+            selected.append((when or EARLIEST, entry))
     selected.sort(key=lambda pair: pair[0], reverse=True)
     return Selection(tuple(entry for _, entry in selected), left)
 
 
-def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, most: int) -> Selection:
-    """Return the ``most`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
+def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, limit: int) -> Selection:
+    """Return the ``limit`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
     site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
     same_site = [entry for entry in entries if Address(entry.url).domain == site]
     recent = [entry for entry in same_site if entry.changed is None or entry.changed >= oldest]
-    recent.sort(key=lambda entry: entry.changed or LEAST, reverse=True)
-    left = Counter({"foreign": len(entries) - len(same_site), "old": len(same_site) - len(recent), "many": max(0, len(recent) - most)})
-    return Selection(tuple(recent[:most]), +left)
+    recent.sort(key=lambda entry: entry.changed or EARLIEST, reverse=True)
+    left = Counter({"foreign": len(entries) - len(same_site), "old": len(same_site) - len(recent), "many": max(0, len(recent) - limit)})
+    return Selection(tuple(recent[:limit]), +left)
 
 
 def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:

@@ -74,7 +74,7 @@ def _is_name(part: str) -> bool:
     return len(part) <= NAME_CHARS and SITE_NAME.search(part) is not None
 
 
-MOST_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
+MAX_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
 RANKS: Final = {"h1": 0.6, "h2": 0.4, "h3": 0.3, "h4": 0.1, "h5": 0.1, "h6": 0.1}
 MARKED_RANK: Final = 0.2
 TITLED: Final = re.compile(
@@ -102,7 +102,7 @@ def headings(document: dom.Document) -> Iterator[Ranked]:
     found: dict[str, list[dom.Element]] = {}
     for node in document.root.iter(*RANKS):
         nodes = found.setdefault(node.tag, [])
-        if len(nodes) < MOST_HEADINGS:
+        if len(nodes) < MAX_HEADINGS:
             nodes.append(node)
     for tag, rank in RANKS.items():
         for node in found.get(tag, ()):
@@ -125,7 +125,7 @@ def marked(document: dom.Document) -> Iterator[Ranked]:
         if name == " " or not TITLED.search(name) or OTHERS.search(name):
             continue
         count += 1
-        if count > MOST_HEADINGS:
+        if count > MAX_HEADINGS:
             return
         text = short_text(node)
         if 2 <= len(text) <= MAX_TITLE_CHARS:
@@ -157,14 +157,14 @@ BEFORE_DATE: Final = 6  # Lines between a headline and its date: a subtitle, but
 BEFORE_TEXT: Final = 15  # lines between a headline and the first paragraph
 PARAGRAPH_CHARS: Final = 70
 DATE_LINE_CHARS: Final = 120
-LEAST: Final = 6  # Minimum characters of a headline found by position alone
-MOST_LINES: Final = 2000
+MIN_CHARS: Final = 6  # Minimum characters of a headline found by position alone
+MAX_LINES: Final = 2000
 WEAKEST: Final = 0.5
 
 
 def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | None:
     """Return the headline of a page with an uninformative ``title``: a heading, an element named title, or a line, right before a date."""
-    lines = document.lines[:MOST_LINES]
+    lines = document.lines[:MAX_LINES]
     number_of = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
     dated = [number for number, line in enumerate(lines) if len(line) <= DATE_LINE_CHARS and DATE.search(line)]
     near = (Ranked(lines[number], 0.0) for date in dated for number in range(max(0, date - BEFORE_DATE), date) if "\t" not in lines[number])
@@ -184,7 +184,7 @@ def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | Non
 
 def _may_be_headline(text: str) -> bool:
     text = MARK_LAST.sub("", text)
-    return LEAST <= len(text) <= MAX_HEADLINE and not (
+    return MIN_CHARS <= len(text) <= MAX_HEADLINE and not (
         SENTENCE.search(text) or CRUMB.search(text) or DATE.search(text) or says_nothing(text)
     )
 

@@ -72,7 +72,7 @@ MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # penalty of the current date at the top of a page
 MAX_TIMES: Final = 1_000  # ``time`` elements, and dates in scripts, that are read
-MOST: Final = 5.5  # maximum of :func:`_score` without :func:`_nearness`
+MAX_SCORE: Final = 5.5  # maximum of :func:`_score` without :func:`_nearness`
 
 
 def best_date(
@@ -152,8 +152,8 @@ def _date_near_title(
     best, most = None, 0.0
     near = _nearness(len(lines), place)
     # likeliest lines first; most are never read
-    for number in np.argsort(-(MOST + near), kind="stable").tolist():
-        if MOST + near[number] <= most:
+    for number in np.argsort(-(MAX_SCORE + near), kind="stable").tolist():
+        if MAX_SCORE + near[number] <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():

@@ -28,7 +28,7 @@ COVERED: Final = 0.3  # share of the page's title that a heading must contain: l
 COVERED_LINE: Final = 0.5  # the same for a line that is not a heading
 COVERED_INSIDE: Final = 0.4  # the same for a text that is not at the start of the page's title
 CORE: Final = 0.4  # a name with less than this share of the longest one's letters is a keyword
-LEAST_LETTERS: Final = 4
+MIN_LETTERS: Final = 4
 MARK_COST: Final = 0.05
 EXACT: Final = 2.0  # score of a complete match
 LIKE: Final = 0.6  # share of letter pairs that a reworded ``h1`` has in common with the page's title
@@ -157,7 +157,7 @@ def _agreement(entry: headlines.Ranked, witnesses: Witnesses) -> float:
 
 
 def _agrees(key: str, witnesses: Witnesses, heading: bool) -> float:
-    if len(key) < LEAST_LETTERS:
+    if len(key) < MIN_LETTERS:
         return 0.0
     if key in witnesses.cores:
         return EXACT

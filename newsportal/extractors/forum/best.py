@@ -35,7 +35,7 @@ from newsportal.extractors.forum.tree import MAX_POSTS, Tree, read_tree
 from newsportal.items import Post
 from newsportal.text import clean, dom
 
-LEAST_WORTH: Final = 0.09  # a similar node with neither time nor name is not a post
+MIN_WORTH: Final = 0.09  # a similar node with neither time nor name is not a post
 COMMENT_CHARS: Final = 200  # minimum length of an HTML comment with posts
 MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages deliver their posts in HTML comments, which a script unpacks
 LATER_PAGE: Final = re.compile(
@@ -107,7 +107,7 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
     group = posts_of(page.tree, page.signs)
     if group is None:
         return [], False
-    members = [at for at, worth in zip(group.members, group.worth, strict=True) if worth >= LEAST_WORTH]
+    members = [at for at, worth in zip(group.members, group.worth, strict=True) if worth >= MIN_WORTH]
     members = members[:MAX_POSTS]
     return with_siblings(page.tree, page.signs, members), False
 

@@ -18,7 +18,7 @@ from newsportal.extractors import load_yaml
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
-from newsportal.text.expressions import word_set
+from newsportal.text.expressions import word_matcher
 
 MORE: Final = 1.5  # a later selector for bodies is used if it finds so many times more posts than the best before
 # A part of a selector: a tag, a class, an id or an attribute that equals or begins with a value
@@ -53,7 +53,7 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def _find_marks() -> Callable[[str], list[int]]:
-    return word_set([mark for engine in engines() for mark in engine.marks])
+    return word_matcher([mark for engine in engines() for mark in engine.marks])
 
 
 def engines_of(html: str) -> Iterator[Engine]:

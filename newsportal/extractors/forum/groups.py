@@ -38,7 +38,7 @@ MAX_KEYS: Final = 7
 MIN_WORTH: Final = 0.2
 WITHIN: Final = 0.8
 REGULAR: Final = 0.8
-LEAST_OUTER: Final = 0.2
+MIN_OUTER_SHARE: Final = 0.2
 TRIED: Final = 150
 
 
@@ -123,7 +123,7 @@ def posts_of(tree: Tree, signs: Signs) -> Group | None:
         return None
     best = ranked[0]
     for other in ranked[1:]:
-        if other.score >= LEAST_OUTER * best.score and _is_around(tree, signs, other, best):
+        if other.score >= MIN_OUTER_SHARE * best.score and _is_around(tree, signs, other, best):
             best = other
     return best
 

@@ -197,7 +197,7 @@ def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | No
 # The path of the posts' text: the one on which most posts have most text of their own, without name and time.
 
 COVERED: Final = 0.5  # share of posts that must have the path: most have no poll, picture or attachment
-MOST_CHARS: Final = 400  # characters of a text that count: one essay must not outweigh twenty answers
+MAX_CHARS: Final = 400  # characters of a text that count: one essay must not outweigh twenty answers
 NAMED: Final = 1.6
 IMPURE: Final = 0.3  # Factor for a path named as content; for one with a name or time in at least ``MOSTLY`` of the posts
 DEEPER: Final = 1.02
@@ -214,7 +214,7 @@ def find_bodies(tree: Tree, overlay: Overlay) -> int:
     for number, path in enumerate(overlay.paths):
         depth[number] = depth[path.above] * DEEPER if number else 1.0
         if number and not path.aside and len(path.masses) >= COVERED * len(overlay.records):
-            worth = float(sum(min(max(mass, 0), MOST_CHARS) for mass in path.masses.values()))
+            worth = float(sum(min(max(mass, 0), MAX_CHARS) for mass in path.masses.values()))
             worth *= NAMED if CONTENT.search(path.names) else STAY if path.tag in STAYS else 1.0
             worth *= IMPURE if max(path.times, path.authors) >= MOSTLY * len(path.at) else 1.0
             worth *= depth[number]

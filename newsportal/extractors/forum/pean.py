@@ -38,7 +38,7 @@ from newsportal.text import dom
 
 # Figure 3-4 is missing in the scan; derived from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20.
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
-LEAST_ANCHORS: Final = 2  # times in the thesis's forms; a page with fewer is not a Chinese forum's, and any written date is an anchor
+MIN_ANCHORS: Final = 2  # times in the thesis's forms; a page with fewer is not a Chinese forum's, and any written date is an anchor
 MAX_TEXT_CHARS: Final = 2_000  # characters of a longer text that are searched: a post time is in a short line
 REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: removed beforehand, as comments are
 MAX_CHILDREN: Final = 60
@@ -116,7 +116,7 @@ def mark(body: dom.Element) -> Marked:
         elif current >= 0 and page.nodes[current] is element:
             current = page.parent[current]
     _count_anchors(page, POST_TIME)
-    if page.nodes and page.pivots[0] < LEAST_ANCHORS:
+    if page.nodes and page.pivots[0] < MIN_ANCHORS:
         _count_anchors(page, ABSOLUTE)
     shape_ids: dict[Shape, int] = {}
     count = len(page.nodes)

@@ -10,7 +10,7 @@ from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Overlay, Record, is_aside, signature
 from newsportal.extractors.forum.tree import Tree
 
-MOST: Final = 0.6  # if so many posts have a part, a node without it and another is not a post
+USUAL_SHARE: Final = 0.6  # if so many posts have a part, a node without it and another is not a post
 OPENING_CHARS: Final = 30  # minimum length of an opening post outside the other posts' container
 HEADING_TAGS: Final = frozenset(("header", "nav", "footer", "form", "aside"))
 NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header footer aside b strong em i label".split())
@@ -33,7 +33,7 @@ def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Reco
     others = [at for at in siblings if at not in member_set]
     within, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
     # members have no less text than what stands between them, and times where that has
-    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not within < MOST * len(members) <= between:
+    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not within < USUAL_SHARE * len(members) <= between:
         return single
     before = siblings[starts[0] - usual + 1 : starts[0]]
     if len(before) == usual - 1 and list(map(_kind(tree), before)) == list(map(_kind(tree), siblings[starts[0] + 1 : starts[1]])):
@@ -49,8 +49,8 @@ def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
 def without_strangers(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
     """Return the records that are posts: with a name or a time if most have them, and with text or an image."""
     records = overlay.records
-    authored = sum(record.author is not None for record in records) >= MOST * len(records)
-    timed = sum(record.time is not None for record in records) >= MOST * len(records)
+    authored = sum(record.author is not None for record in records) >= USUAL_SHARE * len(records)
+    timed = sum(record.time is not None for record in records) >= USUAL_SHARE * len(records)
     posts = []
     for place, record in enumerate(records):
         missing = (authored and record.author is None) + (timed and record.time is None) + (place not in overlay.paths[body].at)

@@ -148,17 +148,17 @@ class Tree:
     def text(self, at: int, without: Iterable[int] = ()) -> str:
         return "\n".join(self.lines(at, without))
 
-    def short(self, at: int, most: int = SHORT_PIECES) -> str:
+    def short(self, at: int, max_pieces: int = SHORT_PIECES) -> str:
         """Return the text of a small node on one line; empty if it has more pieces or is very long."""
         node = self.nodes[at]
-        text = " ".join(self.pieces[node.first : node.last]) if node.last - node.first <= most else ""
+        text = " ".join(self.pieces[node.first : node.last]) if node.last - node.first <= max_pieces else ""
         return clean(text) if len(text) <= MAX_SHORT_CHARS else ""
 
 
 def read_tree(body: dom.Element) -> Tree:
     tree = Tree()
     current, links, in_pre = -1, 0, 0
-    events, breaking = dom.walk(body), dom.BREAKING
+    events, breaking = dom.walk(body), dom.BREAKING_TAGS
     nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
     top: dom.Element | None = None  # the element of the current node
     last = BREAK  # the last piece

@@ -193,7 +193,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
                 flush()
                 walk.skip_subtree()
                 continue
-            if node.tag in dom.BREAKING:
+            if node.tag in dom.BREAKING_TAGS:
                 flush()
                 block = node
             if node in marked:
@@ -202,7 +202,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
             if node.text:
                 line.append(node.text.replace("\n", " "))
         else:
-            if node.tag in dom.BREAKING:
+            if node.tag in dom.BREAKING_TAGS:
                 flush()
             if node is not top and node.tail:
                 line.append(node.tail.replace("\n", " "))

@@ -40,7 +40,7 @@ ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )  # labels of links to other stories
 DIGITS: Final = re.compile(r"\d+")
-LEAST_ROW: Final = 3  # Consecutive numbers, this page's included, that make a pager whatever their URLs are
+MIN_ROW: Final = 3  # Consecutive numbers, this page's included, that make a pager whatever their URLs are
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _numbered_pages(links: list[PagerLink], count: Count | None) -> dict[int, st
         if (
             current is None
             or str(current) not in DIGITS.findall(dom.text_of(boxes[box])[:2000])
-            or len(numbers) + 1 < LEAST_ROW
+            or len(numbers) + 1 < MIN_ROW
             or (count is not None and count.number not in (None, current))
         ):
             continue

@@ -160,7 +160,7 @@ BANNER: Final = 3.0
 BANNER_HEIGHT: Final = 130  # A picture so many times as wide as high, and at most this high, is a banner (468 x 60, 728 x 90, 970 x 120)
 DECLARED_SMALL: Final = 160  # a picture with both declared sides below this is a thumbnail or an icon
 FEW: Final = 2  # pictures of a page of a long story; if there are no more, a linked one may be its main picture
-STRIP_LEAST: Final = 3  # different story pages linked from pictures of one form that make a row of thumbnails
+MIN_STRIP: Final = 3  # different story pages linked from pictures of one form that make a row of thumbnails
 LEVELS: Final = 4  # levels above a picture whose class and id are checked
 
 
@@ -224,7 +224,7 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
         if picture.lead == "story":
             targets[picture.form].add(picture.target)
     main = [picture for picture in found if not picture.aside and picture.lead != "site"]
-    own = [picture for picture in main if picture.lead == "none" or (picture.lead == "story" and len(targets[picture.form]) < STRIP_LEAST)]
+    own = [picture for picture in main if picture.lead == "none" or (picture.lead == "story" and len(targets[picture.form]) < MIN_STRIP)]
     singles = [picture for picture in main if picture.lead == "page" and forms[picture.form] == 1]
     large = [picture for picture in own if not picture.small]
     gifs = [picture for picture in large if GIF.search(picture.image.url)]  # a few GIFs among others are counters, marks or placeholders

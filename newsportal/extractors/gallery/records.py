@@ -113,7 +113,7 @@ def _pixels(value: Any) -> int | None:
 
 MAX_ADDRESSES: Final = 2_000
 MAX_PARTS: Final = 20  # Elements of a record
-LEAST_WORDS: Final = 4  # letters of a caption
+MIN_CAPTION_LETTERS: Final = 4  # letters of a caption
 
 
 def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -143,7 +143,7 @@ def _record(node: dom.Element) -> dict[str, Any]:
         else:  # records may hold one another, so a whole text is never read
             pieces = (piece[:MAX_CAPTION_CHARS] for piece in islice(part.itertext(), MAX_PARTS))
             texts.append(clean("".join(pieces))[:MAX_CAPTION_CHARS])
-    words = max((text for text in texts if _says(text) >= LEAST_WORDS), key=_says, default="")
+    words = max((text for text in texts if _says(text) >= MIN_CAPTION_LETTERS), key=_says, default="")
     return {"img": max(urls, key=lambda url: variant(url).rank, default=""), "note": words}
 
 

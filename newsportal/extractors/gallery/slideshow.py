@@ -23,12 +23,12 @@ MAX_OBJECTS: Final = 20_000
 MAX_LISTS: Final = 400
 MAX_DEPTH: Final = 30
 MAX_SLIDES: Final = 500
-LEAST: Final = 2  # Pictures of the smallest slideshow
+MIN_PICTURES: Final = 2  # Pictures of the smallest slideshow
 PICTURED: Final = 0.8  # share of a list's records that must have a picture
 LEADING: Final = 0.5  # share of records with links to other pages above which a list is one of other stories
 SURE: Final = 3  # pictures without captions when the page shows none or one; fewer are versions of its lead picture
 LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{2,4})(?=\D*$)")
-LEAST_SIZE: Final = 60
+MIN_SIZE: Final = 60
 STEP: Final = 10  # Numbers at the end of file names are sizes of one picture if they are large and far apart; else positions in a series
 STORY_KEY: Final = re.compile(
     r"^(?:slug|publish\w*|pub_?(?:date|time)\w*|date_?published|comment_?count|teaser\w*|headline|article_?id)$", re.IGNORECASE
@@ -66,7 +66,7 @@ def slideshow(document: dom.Document, displayed: Sequence[str], total: int | Non
 def _score(found: Slides, page_keys: frozenset[str], total: int | None, title: str | None) -> float:
     """Return the list's score; 0 if nothing relates it to the page."""
     count = len(found.images)
-    if count < LEAST or any(OTHER_STORIES.search(name) for name in found.names[:2]):
+    if count < MIN_PICTURES or any(OTHER_STORIES.search(name) for name in found.names[:2]):
         return 0.0
     captions = sum(1 for image in found.images if image.caption)
     shared = sum(1 for image in found.images if key_of(image.url) in page_keys)
@@ -94,7 +94,7 @@ def _are_sizes(images: Sequence[Image]) -> bool:
     numbers = sorted(int(match[2]) for match in matches if match is not None)
     if len(numbers) < len(names) or len({match[1] for match in matches if match is not None}) > 1:
         return False
-    return numbers[0] >= LEAST_SIZE and all(other - number >= STEP for number, other in pairwise(numbers))
+    return numbers[0] >= MIN_SIZE and all(other - number >= STEP for number, other in pairwise(numbers))
 
 
 def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
@@ -108,7 +108,7 @@ def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
             continue
         if isinstance(item, dict):
             yield from _parallel(item, names, owners, base)
-            if len(item) >= LEAST and all(key.isdecimal() for key in item):  # an object used as a list: ``{"0": {…}, "1": {…}}``
+            if len(item) >= MIN_PICTURES and all(key.isdecimal() for key in item):  # an object used as a list: ``{"0": {…}, "1": {…}}``
                 yield from _records([item[key] for key in sorted(item, key=int)], names, owners, base)
             within = (item, *owners)[:3]
             waiting.extend((inner, (str(key), *names), within) for key, inner in reversed(item.items()) if isinstance(inner, (dict, list)))
@@ -118,7 +118,7 @@ def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
 
 
 def _records(items: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
-    if len(items) < LEAST or not all(isinstance(item, dict) for item in items[:5]):
+    if len(items) < MIN_PICTURES or not all(isinstance(item, dict) for item in items[:5]):
         return
     found: dict[str, Image] = {}
     pictured = leading = 0
@@ -130,7 +130,7 @@ def _records(items: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping
         leading += links_elsewhere(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
         enter(found, picture)
     least = PICTURED * min(len(items), MAX_SLIDES)
-    if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
+    if pictured >= MIN_PICTURES and pictured >= least - 1 and leading <= LEADING * pictured:
         yield Slides(_without_shared_caption(found), _title(owners), names)
 
 
@@ -138,10 +138,10 @@ def _parallel(data: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
     """Yield slides from parallel lists in one object: URLs in one, captions in another of the same length."""
     if names[-1] == LINKED_DATA:
         return  # lists of versions of a lead picture
-    lists = {key: value for key, value in data.items() if isinstance(value, list) and len(value) >= LEAST}
+    lists = {key: value for key, value in data.items() if isinstance(value, list) and len(value) >= MIN_PICTURES}
     for key, value in lists.items():
         urls = [address_of(url, base) if isinstance(url, str) and PICTURE.match(url.strip()) else None for url in value[:MAX_SLIDES]]
-        if sum(url is not None for url in urls) < max(LEAST, PICTURED * len(urls)) or SMALL_KEY.search(key):
+        if sum(url is not None for url in urls) < max(MIN_PICTURES, PICTURED * len(urls)) or SMALL_KEY.search(key):
             continue
         texts = max(
             (other for name, other in lists.items() if name != key and len(other) == len(value) and _are_words(other)),
@@ -152,7 +152,7 @@ def _parallel(data: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
         for number, url in enumerate(urls):
             if url is not None:
                 enter(found, Image(url, words_of(texts[number]) if texts else None))
-        if len(found) >= LEAST:
+        if len(found) >= MIN_PICTURES:
             yield Slides(_without_shared_caption(found), _title((data, *owners)), (key, *names))
 
 

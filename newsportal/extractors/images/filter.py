@@ -24,10 +24,10 @@ from urllib.parse import urlsplit
 
 from newsportal.items import Image, content_id
 
-LEAST: Final = 3  # Different stories of a site with an image before it counts as the site's own: two may be parts of one report
+MIN_STORIES: Final = 3  # Different stories of a site with an image before it counts as the site's own: two may be parts of one report
 SHARE: Final = 100  # 1/100 of a site's stories: archive images are reused more rarely, rotating advertisements more often
-MOST: Final = 20  # Upper limit for that threshold, whatever the site's size
-LEAST_ELSEWHERE, LEAST_SITES = 5, 3  # stories and sites from which an image is an advertisement on every site
+MAX_STORIES: Final = 20  # Upper limit for that threshold, whatever the site's size
+MIN_STORIES_ANYWHERE, MIN_SITES = 5, 3  # stories and sites from which an image is an advertisement on every site
 COPY_SHARE: Final = 0.5  # Of the images of the story with fewer: copies on two sites share more, copies with the same title at least this
 SAME_SITE_SHARE: Final = 0.8  # Of the images of the story with more, within one site: all its stories share the site's own images
 MIN_SIDE, MIN_LONGER_SIDE = 80, 200  # Pixels: photographs of stories begin at 300, thumbnails of other stories end at 180
@@ -102,12 +102,12 @@ def frequent(stories: Sequence[StoryPictures], story_counts: Mapping[str, int]) 
     sites = Counter(story.site for story in distinct)
     if any(number >= enough(story_counts.get(site, 0)) for site, number in sites.items()):
         return "frequent"
-    return "frequent-elsewhere" if len(distinct) >= LEAST_ELSEWHERE and len(sites) >= LEAST_SITES else None
+    return "frequent-elsewhere" if len(distinct) >= MIN_STORIES_ANYWHERE and len(sites) >= MIN_SITES else None
 
 
 def enough(count: int) -> int:
     """Return the number of different stories in which an image is frequent on a site with ``count`` stories."""
-    return min(max(LEAST, count // SHARE), MOST)
+    return min(max(MIN_STORIES, count // SHARE), MAX_STORIES)
 
 
 def mark_dropped(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:

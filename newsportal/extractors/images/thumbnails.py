@@ -66,11 +66,11 @@ def decode_image(data: bytes, minimum: Sized, *, max_pixels: int = MAX_PIXELS) -
         yield head, small
 
 
-def reduced(picture: Decoded, mode: str, least: tuple[int, int]) -> Decoded:
-    """Convert the image to ``mode``, reduced to no less than ``least``, band by band: full copies would take more memory."""
+def reduced(picture: Decoded, mode: str, min_size: tuple[int, int]) -> Decoded:
+    """Convert the image to ``mode``, reduced to no less than ``min_size``, band by band: full copies would take more memory."""
     from PIL import Image
 
-    factor = max(1, min(picture.width // least[0], picture.height // least[1]))
+    factor = max(1, min(picture.width // min_size[0], picture.height // min_size[1]))
     if factor == 1:
         return picture if picture.mode == mode else picture.convert(mode)
     small = Image.new(mode, (-(-picture.width // factor), -(-picture.height // factor)))

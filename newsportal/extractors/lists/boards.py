@@ -12,10 +12,8 @@ from urllib.parse import urljoin, urlsplit
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors import load_yaml
-from newsportal.extractors.lists import selector
 from newsportal.items import Page
-from newsportal.text import clean, dom
-from newsportal.text.encoding import decode
+from newsportal.text import clean
 
 MAX_TITLE_CHARS: Final = 300
 NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -60,6 +58,8 @@ def presets() -> dict[str, dict[str, str]]:
 def check(rule: str, format: Format) -> None:
     """Check a rule of the given format. Raises ``ValueError`` if it is invalid."""
     if format == "html":
+        from newsportal.extractors.lists import selector  # loaded late: few processes need lxml
+
         selector.check(rule)
     else:
         _expression(rule)
@@ -96,6 +96,8 @@ Parts = Callable[[str], str | None]  # returns a field of an entry by the name o
 def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
     from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
 
+    from newsportal.text.encoding import decode
+
     pairs = ((name, getattr(rules, name)) for name in ("title", "link", "rank", "heat"))
     compiled = {name: _expression(rule) for name, rule in pairs if rule}
     try:
@@ -115,6 +117,9 @@ def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
 
 
 def _html_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
+    from newsportal.extractors.lists import selector
+    from newsportal.text import dom
+
     def part(item: selector.Piece, name: str) -> str | None:
         if not (rule := getattr(rules, name)):
             return None

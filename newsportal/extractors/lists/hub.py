@@ -21,7 +21,7 @@ from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, Address
 from newsportal.extractors.lists.page_turns import NEXT, dead
 from newsportal.items import LinkKind
 from newsportal.text import dom
-from newsportal.text.expressions import EXPRESSION, compile_expression, is_in
+from newsportal.text.expressions import EXPRESSION_PREFIX, compile_expression, has_match
 
 # Next pages of a list page: ``rel=next``, 「下一页」 and similar texts, and rows of page numbers. Numbers alone are no pager (forums
 # write 「2 3 4」 after every long thread): a row counts only if its URLs continue the page's own URL, if an element around it is named
@@ -143,7 +143,7 @@ class HubRules:
         allowed = [rule for rule in self.allow if self._matchers[rule](url)]
         if not self.allow:
             return score
-        if any(rule.startswith(EXPRESSION) for rule in allowed):
+        if any(rule.startswith(EXPRESSION_PREFIX) for rule in allowed):
             return 1.0
         return hub_score.add_evidence(score, ALLOWED) if allowed else 0.0
 
@@ -169,9 +169,9 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
 
 
 def _matcher(rule: str) -> Callable[[str], bool]:
-    if not rule.startswith(EXPRESSION):
+    if not rule.startswith(EXPRESSION_PREFIX):
         return lambda url: rule in url
-    return partial(is_in, compile_expression(rule.removeprefix(EXPRESSION)))
+    return partial(has_match, compile_expression(rule.removeprefix(EXPRESSION_PREFIX)))
 
 
 def _without_scheme(url: str) -> str:

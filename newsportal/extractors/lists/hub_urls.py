@@ -197,7 +197,6 @@ class Address:
 
     @lazy
     def _has_digit(self) -> bool:
-        """Whether the path contains a digit."""
         return DIGITS.search(self.parts.path) is not None
 
     @lazy

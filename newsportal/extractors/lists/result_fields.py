@@ -15,7 +15,7 @@ from newsportal.extractors.fields.date import default_zone, find_dates, parse_da
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import needs_fetch, resolve
 from newsportal.text import CJK, clean
-from newsportal.text.dom import SKIPPED, Element, lines_of, printable, text_of
+from newsportal.text.dom import SKIPPED_TAGS, Element, lines_of, printable, text_of
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
@@ -190,7 +190,7 @@ def _fields_by_class(nodes: Sequence[Element], anchor: Element) -> dict[str, str
     loose = None
     above = set(anchor.iterancestors())
     for node in (node for top in nodes for node in top.iter()):
-        if not isinstance(node.tag, str) or node.tag in SKIPPED or node in above or node is anchor or node.tag in HEADINGS:
+        if not isinstance(node.tag, str) or node.tag in SKIPPED_TAGS or node in above or node is anchor or node.tag in HEADINGS:
             continue
         name = " ".join(filter(None, map(node.get, ("class", "id", "data-testid", "data-result"))))
         if node.tag == "cite" or SITE_CLASS.search(name):

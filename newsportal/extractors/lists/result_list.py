@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import is_advert, is_redirect
 from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, host_of, is_labelled_advert, is_title, result_of, title_of
-from newsportal.text.dom import SKIPPED, Document, Element, is_of_other_scheme, lines_of, printable, text_of
+from newsportal.text.dom import SKIPPED_TAGS, Document, Element, is_of_other_scheme, lines_of, printable, text_of
 
 MIN_RECORDS = 2  # one record does not repeat
 MAX_LINKS = 3000  # links examined; the largest saved result page has 700
@@ -202,7 +202,7 @@ def _with_siblings(record: Record, above: Counter[Element]) -> Record:
     for node in record.nodes[0].itersiblings():
         if above[node] or len(nodes) > MAX_SIBLINGS or node.tag == "a":
             break
-        if node.tag not in SKIPPED:
+        if node.tag not in SKIPPED_TAGS:
             nodes.append(node)
     return replace(record, nodes=tuple(nodes))
 

@@ -93,7 +93,7 @@ def text_nodes(body: dom.Element, paths: Paths) -> list[TextNode]:
     waiting: list[tuple[dom.Element, Path, bool]] = [(body, 0, False)]
     while waiting:
         node, path, is_tail = waiting.pop()
-        line += node.tag in dom.BREAKING
+        line += node.tag in dom.BREAKING_TAGS
         text = node.tail if is_tail else node.text
         if text and not text.isspace() and (is_tail or node.tag not in REMOVED):
             found.append(TextNode(path, text.replace("\n", " "), line))

@@ -64,7 +64,7 @@ def source_lines(html: str) -> list[SourceLine]:
     lines = [f"{line} " for line in source.split("\n") if line and not line.isspace()]
     if sum(map(len, lines)) > MAX_MEAN * len(lines):
         lines = list(_cut("".join(lines)))
-    pairs = (TAG.subn(lambda tag: "\n" if tag[1] and tag[1].lower() in dom.BREAKING else "", line) for line in lines)
+    pairs = (TAG.subn(lambda tag: "\n" if tag[1] and tag[1].lower() in dom.BREAKING_TAGS else "", line) for line in lines)
     return [SourceLine(unescape(text), tags) for text, tags in pairs]
 
 

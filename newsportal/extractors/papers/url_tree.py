@@ -227,13 +227,13 @@ FORMAT: Final = "newsportal-templates"
 MAX_BYTES: Final = 256 * 1024 * 1024  # of a library's text; one of a thousand usual sites has a few megabytes
 
 
-def write_library(library: Library, most: int = MAX_BYTES) -> str:
+def write_library(library: Library, max_bytes: int = MAX_BYTES) -> str:
     """Return the library as JSON, the most recently used site last.
 
-    If it exceeds ``most`` bytes, waiting pages are left out first, those of the least recently used sites before others, then such sites.
+    If it exceeds ``max_bytes``, waiting pages are left out first, those of the least recently used sites before others, then such sites.
     """
     top, end = f'{{"format":{_json(FORMAT)},"version":{VERSION},"sites":[', "]}"
-    left = most - len(top) - len(end)
+    left = max_bytes - len(top) - len(end)
     heads: dict[str, str] = {}
     for site, branch in reversed(library.sites.items()):
         templates = [plain(directory, template) for directory, group in branch.templates.items() for template in group]
@@ -310,10 +310,10 @@ def _directory(row: dict[str, Any]) -> Directory:
     return tuple(segments)
 
 
-def _list(row: dict[str, Any], key: str, most: int) -> list[Any]:
+def _list(row: dict[str, Any], key: str, limit: int) -> list[Any]:
     found = row[key]
-    if not isinstance(found, list) or len(found) > most:
-        raise ValueError(f"{key!r} is not a list of at most {most}")
+    if not isinstance(found, list) or len(found) > limit:
+        raise ValueError(f"{key!r} is not a list of at most {limit}")
     return found
 
 

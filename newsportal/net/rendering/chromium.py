@@ -263,8 +263,8 @@ RENDERER: Final = b"--type=renderer"  # in the command line of a page's process
 class Watch:
     """Memory monitor of one browser, by its process number; without ``/proc`` it does nothing."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._pid: int | None = None
         self.peak = 0
         self.closed = 0
@@ -284,7 +284,7 @@ class Watch:
         total = sum(memory.values())
         self.peak = max(self.peak, total)
         pages = [pid for pid in memory if RENDERER in _command(pid)]
-        if total <= self._most or not pages:
+        if total <= self._max_bytes or not pages:
             return False
         with suppress(ProcessLookupError):
             os.kill(max(pages, key=lambda pid: memory[pid]), signal.SIGKILL)

@@ -99,8 +99,8 @@ TAKE: Final = """(address, most) => {
 WORLD: Final = "newsportal"
 
 
-async def taken(page: Page, address: str, most: int) -> str | int:
-    """Return the HTML of ``page``, opened at ``address``, or its length if that exceeds ``most`` (UTF-16 units). Raises Playwright's
+async def taken(page: Page, address: str, max_chars: int) -> str | int:
+    """Return the HTML of ``page``, opened at ``address``, or its length if that exceeds ``max_chars`` (UTF-16 units). Raises Playwright's
     ``Error`` if the page was closed or navigates to another document."""
     from playwright.async_api import Error
 
@@ -108,7 +108,7 @@ async def taken(page: Page, address: str, most: int) -> str | int:
     frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     world = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": WORLD})
     options = {"contextId": world["executionContextId"], "returnByValue": True}
-    result = await session.send("Runtime.evaluate", {**options, "expression": f"({TAKE})({json.dumps(address)}, {most})"})
+    result = await session.send("Runtime.evaluate", {**options, "expression": f"({TAKE})({json.dumps(address)}, {max_chars})"})
     value = result["result"].get("value")
     if not isinstance(value, str | int):
         raise Error(result.get("exceptionDetails", {}).get("text") or "the page cannot be read")

@@ -83,7 +83,6 @@ class Visit:
 
     @property
     def busy(self) -> bool:
-        """Whether a request is pending."""
         return bool(self._pending or self._reading)
 
     @property

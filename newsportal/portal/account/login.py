@@ -30,7 +30,7 @@ from newsportal.portal.reading.for_you import WELL_FORMED, reader_of, set_reader
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
-from newsportal.services.accounts.people import LEAST_PASSWORD
+from newsportal.services.accounts.people import MIN_PASSWORD_CHARS
 from newsportal.services.accounts.sessions import LONGEST
 
 open_router = APIRouter()
@@ -200,7 +200,7 @@ def _page(
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
         lengths={**days, 0: visit.say("until it is revoked")}, sessions=accounts.sessions.of(user.person.id, now=visit.portal.now()),
         tokens=accounts.tokens.of(user.person.id), mistakes=defaultdict(str, mistakes or {}), typed=dict(typed or {}), secret=secret,
-        least=LEAST_PASSWORD,
+        least=MIN_PASSWORD_CHARS,
     )  # fmt: skip
 
 

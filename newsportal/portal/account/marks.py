@@ -157,7 +157,6 @@ def save_search(request: Request, fields: Form) -> Response:
 
 
 def default_name(search: SearchRequest) -> str:
-    """Return the default name of a search."""
     return search.text or " · ".join(search.filters.values())
 
 

@@ -142,7 +142,7 @@ def list_events(
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
-    page: EventPage = portal.store.events.listed(since=since, topic=topic, least=least, order=order, before=cursor, limit=limit)
+    page: EventPage = portal.store.events.listed(since=since, topic=topic, min_stories=least, order=order, before=cursor, limit=limit)
     return etag_response(request, Page[EventOut], {"items": page.events, "next": page.next})
 
 

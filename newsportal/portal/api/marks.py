@@ -22,7 +22,7 @@ from newsportal.store.results import Story
 router = APIRouter(tags=["Marks and searches"], dependencies=KEEP)
 
 LIMIT = 50
-MOST_STORIES = 100
+MAX_STORIES = 100
 
 
 class MarkOut(BaseModel):
@@ -63,7 +63,7 @@ class SavedSearchIn(BaseModel):
 
 
 @router.get("/marks", summary="Marks of stories")
-def list_marks(visit: VisitDep, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Story ids.")]) -> list[MarkOut]:
+def list_marks(visit: VisitDep, story: Annotated[list[str], Query(max_length=MAX_STORIES, description="Story ids.")]) -> list[MarkOut]:
     """Unknown ids are ignored."""
     stories = {item.id: item for item in visit.portal.store.listed(story).values()}
     return [_mark_out(visit, item) for item in stories.values()]

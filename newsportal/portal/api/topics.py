@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from newsportal.classify.topics import rule
+from newsportal.classify.topics import make_rule
 from newsportal.portal.access import EDIT, ApiError, describe, log_change, or_404
 from newsportal.portal.api.paging import change_sources
 from newsportal.portal.context import PortalDep
@@ -22,8 +22,8 @@ from newsportal.sources import Sources, Topic, digest, load
 
 router = APIRouter(tags=["Topics"], dependencies=EDIT)
 
-MOST_WORDS = 500
-Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MOST_WORDS)]
+MAX_WORDS = 500
+Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MAX_WORDS)]
 
 
 class TopicIn(BaseModel):
@@ -101,7 +101,7 @@ def list_topic_settings(request: Request) -> list[TopicOut]:
 
 @router.post("/topics/preview", summary="Preview of what a topic's words find in recent stories", response_model=TopicPreview)
 def preview_topic(portal: PortalDep, body: TopicPreviewIn) -> Preview:
-    topic_rule = rule(body.name or "", body.must, body.any, body.never)
+    topic_rule = make_rule(body.name or "", body.must, body.any, body.never)
     return preview(portal.store, portal.index, topic_rule, topic=body.name, now=portal.now(), days=body.days)
 
 

@@ -17,7 +17,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
-from newsportal.classify.measure import Report, matrix
+from newsportal.classify.measure import Report, confusion_matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import EDIT, api_error_for, log_change, or_404
 from newsportal.portal.context import PortalDep, Visit, VisitDep
@@ -87,7 +87,7 @@ def _import_file(request: Request, fields: FormData) -> Response:
     except CorpusError as error:
         raise HTTPException(422) from error
     log_change(request, "corpus.upload", name, {"file": filename, "added": result.added, "relabelled": result.relabelled})
-    text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
+    text = _("%(added)s {document was|documents were} added, %(relabelled)s given another label, %(same)s {was|were} there already.")
     same = result.same + result.kept + result.repeated
     return notify(request, f"/corpora/{quote(name, safe='')}", text, added=result.added, relabelled=result.relabelled, same=same)
 
@@ -232,7 +232,7 @@ def model(request: Request, corpus: str, version: int) -> Response:
     """Show the version's figures on held-out documents, and its confusion matrix."""
     model = model_of(request, corpus, version)
     report = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
-    rows, headings = matrix(report) if report else ([], [])
+    rows, headings = confusion_matrix(report) if report else ([], [])
     return render(request, "model.html", corpus=corpus, model=model, report=report, rows=rows, headings=headings, shade=shade)
 
 

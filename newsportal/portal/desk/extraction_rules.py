@@ -58,7 +58,7 @@ def learn(request: Request, portal: PortalDep) -> Response:
     except NewsportalError as error:
         return redirect_with(request, "/templates", str(error))
     log_change(request, "template.learn", "", {"pages": pages, "templates": more})
-    return notify(request, "/templates", _("%(pages)s saved pages were read; %(more)s new templates."), pages=pages, more=more)
+    return notify(request, "/templates", _("%(pages)s saved {page|pages} read; %(more)s new {template|templates}."), pages=pages, more=more)
 
 
 @router.get("/templates/site")

@@ -22,8 +22,7 @@ Way = Literal["text", "address", "lines", "words", "number", "switch", "exceptio
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``key`` as in the file; ``article.body`` is within a part. ``hint`` is shown below the field. ``usual``: the default, which is not
-    saved."""
+    """``key`` as in the file; ``article.body`` is within a part. ``hint``: shown below the field. ``usual``: the default, not saved."""
 
     key: str
     label: str

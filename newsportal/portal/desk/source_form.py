@@ -67,10 +67,10 @@ class FormErrors:
 NONE = FormErrors({})
 
 RESULT_TEXTS: Final[Mapping[Way, str]] = {
-    "enable": _("%(number)s sources were enabled."),
-    "disable": _("%(number)s sources were disabled."),
-    "interval": _("The interval of %(number)s sources was set."),
-    "remove": _("%(number)s sources were removed; their articles stay."),
+    "enable": _("%(number)s {source was|sources were} enabled."),
+    "disable": _("%(number)s {source was|sources were} disabled."),
+    "interval": _("The interval of %(number)s {source|sources} was set."),
+    "remove": _("%(number)s {source was removed; its|sources were removed; their} articles stay."),
 }
 
 

@@ -98,7 +98,7 @@ FILE_CHANGED: Final = _("sources.yaml was changed afterwards; see its earlier ve
 NOT_WRITABLE: Final = _("sources.yaml cannot be written: %(why)s")
 ADMINISTRATORS_ONLY: Final = _("Only administrators may restore it: it changes more than sources, topics and categories (%(keys)s).")
 
-MOST_PROBLEMS: Final = 3  # problems shown: a wrong interval is reported for each source
+MAX_PROBLEMS: Final = 3  # problems shown: a wrong interval is reported for each source
 
 WRITE_ERRORS: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
 """Errors of a change after which nothing was written."""
@@ -109,7 +109,7 @@ def failure_of(request: Request, error: Exception) -> str:
     visit = Visit(request)
     if isinstance(error, SourcesError):
         problems = list(dict.fromkeys(problem_text(problem, visit.clock.words) for problem in error.problems))
-        return " ".join((visit.say("Nothing was changed."), *problems[:MOST_PROBLEMS]))
+        return " ".join((visit.say("Nothing was changed."), *problems[:MAX_PROBLEMS]))
     if isinstance(error, OSError):
         return visit.say(NOT_WRITABLE, why=error.strerror or error)
     if isinstance(error, OtherKeys):

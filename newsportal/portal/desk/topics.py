@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.classify.topics import TopicRule, rule
+from newsportal.classify.topics import TopicRule, make_rule
 from newsportal.errors import SearchError, SourcesError
 from newsportal.portal.access import EDIT, or_404
 from newsportal.portal.context import Portal, Visit, VisitDep
@@ -20,7 +20,7 @@ from newsportal.portal.language import _
 from newsportal.portal.render import redirect_with, render
 from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.wording import by_field
-from newsportal.search.highlight import marked, one_line, snippet
+from newsportal.search.highlight import mark_words, one_line, snippet
 from newsportal.services.jobs.local import Busy
 from newsportal.services.topics import DAYS, SHOWN, Draft, counts, delete, lead, move, preview, put
 from newsportal.services.topics import marked as marked_topics
@@ -62,7 +62,7 @@ class TopicForm:
         """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
         must, any_, never = words(self.must), words(self.any), words(self.never)
         name = self.name.strip()
-        return rule(name, must, any_ or (() if must or not name else (name,)), never)
+        return make_rule(name, must, any_ or (() if must or not name else (name,)), never)
 
 
 def form_of_topic(topic: Topic, digest: str) -> TopicForm:
@@ -269,5 +269,5 @@ def _preview(request: Request, form: TopicForm) -> dict[str, Any]:
     has_words = form.name.strip() or form.any or form.must
     result = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if has_words else None
     newest = result.newest if result else ()
-    rows = [(hit, marked(one_line(hit.article.title), hit.words), snippet(lead(hit.article), hit.words)) for hit in newest]
+    rows = [(hit, mark_words(one_line(hit.article.title), hit.words), snippet(lead(hit.article), hit.words)) for hit in newest]
     return {"found": result, "shown": rows, "days": DAYS, "most": SHOWN}

@@ -10,7 +10,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import Final, TypeVar, cast
 
-from newsportal.items.report import Run, SourceReport, add_up
+from newsportal.items.report import Run, SourceReport, sum_reports
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.context import Portal
 from newsportal.portal.ttl_cache import TtlCache
@@ -74,8 +74,7 @@ class RunningCrawl:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures of the last days. ``series``: articles per day; ``growth``: the total after each; ``behind``: changes of the store not
-    counted."""
+    """Figures of the last days. ``series``: articles per day; ``growth``: the total after each; ``behind``: changes not counted yet."""
 
     series: tuple[tuple[date, int], ...]
     growth: tuple[int, ...]
@@ -133,9 +132,9 @@ def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
     for run in recent:
         for row in run.sources:
             by_source.setdefault(row.source, []).append(row)
-    rows = tuple(sorted((add_up(name, reports) for name, reports in by_source.items()), key=lambda row: (-row.entries, row.source)))
+    rows = tuple(sorted((sum_reports(name, reports) for name, reports in by_source.items()), key=lambda row: (-row.entries, row.source)))
     seconds = sum((run.ended - run.started).total_seconds() for run in recent if run.ended is not None)
-    total = replace(add_up("total", rows), seconds=seconds)
+    total = replace(sum_reports("total", rows), seconds=seconds)
     return Crawled(len(recent), seconds, rows, total, failures(rows), len(recent) == len(runs) == MAX_RUNS)
 
 

@@ -157,7 +157,7 @@ def aside(request: Request, fields: Form) -> Response:
     except NewsportalError as error:
         return notify(request, "/monitor/queues", _("The queue of requests is unavailable: %(why)s"), why=error)
     log_change(request, f"queue.{way}", "", {"requests": number})
-    text = _("%(number)s requests are waiting again.") if way == "again" else _("%(number)s requests were dropped.")
+    text = _("%(number)s {request|requests} waiting again.") if way == "again" else _("%(number)s {request|requests} dropped.")
     return notify(request, "/monitor/queues", text, number=number)
 
 

@@ -244,10 +244,10 @@ def _stream(streams: Streams, id: str) -> Stream:
     return or_404(parse_stream(id, streams.subscriptions), "no-stream", "There is no such stream.", "See subscription/list and tag/list.")
 
 
-def _stream_query(visit: Visit, most: int) -> StreamQuery:
+def _stream_query(visit: Visit, max_limit: int) -> StreamQuery:
     excluded, included = ({id.rpartition("/")[2] for id in visit.params.getlist(name)} for name in ("xt", "it"))
     return StreamQuery(
-        limit=max(1, min(visit.integer("n", LIMIT), most)), cursor=visit.text("c"), oldest_first=visit.params.get("r") == "o",
+        limit=max(1, min(visit.integer("n", LIMIT), max_limit)), cursor=visit.text("c"), oldest_first=visit.params.get("r") == "o",
         unread=True if READ in excluded else False if READ in included else None,
         starred=True if STARRED in included else False if STARRED in excluded else None,
         since=parse_moment(visit.params.get("ot")), until=parse_moment(visit.params.get("nt")),

@@ -192,7 +192,7 @@ MAX_DISMISSED = 100  # as many as a cookie holds; older ones are hardly recommen
 FURTHER = 3  # stories at the end of another
 TITLE_CHARS = 40  # of the story named as the reason: enough to recognise it
 
-WHY = {
+REASONS = {
     "neighbours": _("Liked by readers of the same stories"),
     "content": _("Similar to stories you viewed"),
     "popular": _("Popular at present"),
@@ -252,7 +252,7 @@ def dismissed_stories(request: Request) -> list[str]:
 def reason_text(recommendation: Recommendation, origin: Story | None, words: NullTranslations) -> str:
     if origin is not None:
         return words.gettext(BECAUSE.get(recommendation.by, BECAUSE_SEEN)) % {"title": shorten(title(origin.head), TITLE_CHARS)}
-    return words.gettext(WHY[recommendation.by]) if recommendation.by in WHY else recommendation.by
+    return words.gettext(REASONS[recommendation.by]) if recommendation.by in REASONS else recommendation.by
 
 
 SHOWN = 30

@@ -49,7 +49,6 @@ class SearchRequest:
 
     @property
     def filters(self) -> dict[str, str]:
-        """The filters that are set."""
         names = ("when", "since", "until", "kind", *FACETS)
         return {name: value for name in names if (value := getattr(self, name))}
 

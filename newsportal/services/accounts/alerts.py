@@ -136,8 +136,8 @@ class Alerts(Part):
         query = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
         return set(self._scalars(query))
 
-    def claim(self, alert: Alert, *, now: datetime, seconds: float, most: int) -> list[Message]:
-        """Claim up to ``most`` due messages, earliest first, so that no other process sends them; none if ``per_hour`` is reached."""
+    def claim(self, alert: Alert, *, now: datetime, seconds: float, limit: int) -> list[Message]:
+        """Claim up to ``limit`` due messages, earliest first, so that no other process sends them; none if ``per_hour`` is reached."""
         of_alert, claim = MESSAGES.c.alert_id == alert.id, token_hex(CLAIM_BYTES)
         with self._write() as connection:
             expired = (of_alert, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)
@@ -146,7 +146,7 @@ class Alerts(Part):
             if (connection.scalar(hour_count.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
                 return []
             query = select(MESSAGES).where(of_alert, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
-            rows = connection.execute(query.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most)).mappings().all()
+            rows = connection.execute(query.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(limit)).mappings().all()
             until = now + timedelta(seconds=seconds)
             changes = {"state": "sending", "claim": claim, "due": until, "changed": now}
             messages = [build(Message, {**row, **changes, "tries": row["tries"] + 1}) for row in rows]

@@ -25,11 +25,11 @@ from newsportal.store.dialects import Part
 
 FIRST = "admin"  # name of the administrator created at the first start
 NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")  # letters of any script, digits, and `. @ + - _`; spaces inside
-LEAST_PASSWORD = 10
+MIN_PASSWORD_CHARS = 10
 """Characters. NIST SP 800-63B (2025), 3.1.1.2 requires 8 with a second factor and 15 without; here tries are limited by name, and a phrase
 of Chinese characters is short."""
 
-MOST_PASSWORD = 1000
+MAX_PASSWORD_CHARS = 1000
 HASHED_AT_ONCE = 2  # Argon2 takes 64 MiB and 50 ms each: many sign-ins must not exhaust the memory
 
 
@@ -82,7 +82,7 @@ class People(Part):
         hashed = row.password if row is not None else placeholder
         try:
             with self._hash_slots:
-                self._hasher.verify(hashed, password[:MOST_PASSWORD].encode("utf-8", "surrogatepass"))
+                self._hasher.verify(hashed, password[:MAX_PASSWORD_CHARS].encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):
             return None
         if row is None or row.disabled:
@@ -143,8 +143,8 @@ def normalised_name(name: str) -> str:
 
 
 def validate_password(password: str) -> str:
-    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
-        raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
+    if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
+        raise AccountError("password", least=MIN_PASSWORD_CHARS, most=MAX_PASSWORD_CHARS)
     return password
 
 

@@ -27,7 +27,7 @@ from newsportal.text import clean
 
 PREFIX = "np_"  # prefix of tokens, recognised by people and by secret scanners
 USED_EVERY = timedelta(minutes=5)  # accuracy of `used`
-MOST = 50  # per person
+MAX_TOKENS = 50  # per person
 NAME_LIMIT = 100
 
 
@@ -35,8 +35,7 @@ class Tokens(Part):
     def add(
         self, person: Person, name: str, rights: Iterable[Right], *, now: datetime, expires: datetime | None = None
     ) -> tuple[Token, str]:
-        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name, and rights that the person does not
-        have."""
+        """Create a token; return it with its secret. Raises ``AccountError`` for an empty name, and rights that the person lacks."""
         requested, cleaned = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
         if not cleaned:
             raise AccountError("token-name")
@@ -44,8 +43,8 @@ class Tokens(Part):
             raise AccountError("token-rights", rights=", ".join(sorted(person.rights)))
         if expires is not None and expires <= now:
             raise AccountError("token-expires")
-        if len(self.of(person.id)) >= MOST:
-            raise AccountError("token-many", most=MOST)
+        if len(self.of(person.id)) >= MAX_TOKENS:
+            raise AccountError("token-many", most=MAX_TOKENS)
         granted = requested | {Right.READ}
         secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, granted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "used": None}

@@ -25,7 +25,7 @@ from newsportal.text import clean, fold_characters
 
 MAX_NAME: Final = 100
 MAX_SEARCH: Final = 500
-MOST_OF_ONE: Final = 50  # alerts per person: each is a search every few seconds
+MAX_ALERTS: Final = 50  # alerts per person: each is a search every few seconds
 HOURS: Final = re.compile(r"[\s,，、;；]+")
 LANGUAGES: Final = ("zh", "en")
 
@@ -63,7 +63,7 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
     digest, quiet = _parse_hours(form, faults), _parse_quiet_hours(form, faults)
     per_hour = _parse_number(form.get("per_hour", "6"), 1, terms.max_per_hour, "per_hour", faults)
     name = clean(form.get("name", ""))[:MAX_NAME] or of or about
-    if before is None and terms.alert_count >= MOST_OF_ONE:
+    if before is None and terms.alert_count >= MAX_ALERTS:
         faults["name"] = Message("alert.many")
     if faults:
         raise BadFields(faults)

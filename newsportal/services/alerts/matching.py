@@ -21,7 +21,7 @@ GATHER: Final = timedelta(minutes=1)
 """While each poll of the store finds new stories, wait this long for more, so that those of one crawl go into one message."""
 
 PAGE: Final = 100
-MOST: Final = 1000  # hits of a search read at once
+MAX_HITS: Final = 1000  # hits of a search read at once
 
 
 def is_new(article: StoredArticle, alert: Alert, seq: int) -> bool:
@@ -45,10 +45,10 @@ def of_search(alert: Alert, articles: Sequence[StoredArticle], index: Index, zon
 def found_by(index: Index, text: str, zone: tzinfo, since: datetime, until: datetime, ids: Collection[str] | None = None) -> dict[str, str]:
     """Return article → story for the hits of that time, newest first. ``ids``: stop when all of these are found."""
     found: dict[str, str] = {}
-    for offset in range(0, MOST, PAGE):
+    for offset in range(0, MAX_HITS, PAGE):
         query = Query(text, since=since, until=until, sort="time", collapse=False, offset=offset, limit=PAGE, zone=zone)
         results = index.search(query)
-        if results.loose:  # no article has all the words
+        if results.partial:  # no article has all the words
             return found
         found |= {hit.id: hit.story_id for hit in results.hits if ids is None or hit.id in ids}
         if len(results.hits) < PAGE or (ids is not None and len(found) == len(ids)):
@@ -112,10 +112,10 @@ def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
     return begin <= hour < end if begin <= end else hour >= begin or hour < end
 
 
-def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -> list[tuple[datetime, list[int]]]:
+def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, max_stories: int) -> list[tuple[datetime, list[int]]]:
     """Return the messages for articles found at these moments (ascending): when each is sent and the indexes of its articles, up to
-    ``most``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if the
-    hour is full."""
+    ``max_stories``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if
+    the hour is full."""
     groups: list[list[tuple[datetime, int]]] = []
     for entry in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
         if groups and entry[0] - groups[-1][0][0] < GATHER:
@@ -127,15 +127,15 @@ def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, mos
     for group in groups:
         due = group[-1][0]
         while waiting and (free := _next_send(sent, alert, zone)) < due:
-            sent.append((free, waiting[:most]))
-            waiting = waiting[most:]
+            sent.append((free, waiting[:max_stories]))
+            waiting = waiting[max_stories:]
         waiting += [place for _, place in group]
         while waiting and _next_free(sent, due, alert.per_hour) <= due:
-            sent.append((due, waiting[:most]))
-            waiting = waiting[most:]
+            sent.append((due, waiting[:max_stories]))
+            waiting = waiting[max_stories:]
     while waiting:
-        sent.append((_next_send(sent, alert, zone), waiting[:most]))
-        waiting = waiting[most:]
+        sent.append((_next_send(sent, alert, zone), waiting[:max_stories]))
+        waiting = waiting[max_stories:]
     return sent
 
 

@@ -111,7 +111,7 @@ class AlertSenderThread(PeriodicThread):
 
 
 DAYS: Final = 30
-MOST: Final = 2000  # stories examined: nobody reads a longer preview to its end
+MAX_STORIES: Final = 2000  # stories examined: nobody reads a longer preview to its end
 PAGE: Final = 100
 HOURS: Final = {"briefing": 3, "rising": 30}
 """Last messages in a preview: a briefing reads hundreds of stories, and the rising board compares with four weeks."""
@@ -167,11 +167,11 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
     )
     messages = schedule_messages([moment for moment, _, _ in found], past_alert, work.zone, TOGETHER)
     planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
-    return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
+    return Preview(tuple(reversed(planned)), len(found), len(stories) >= MAX_STORIES)
 
 
 def _topic_stories(work: Work, alert: Alert) -> list[Found]:
-    found = work.store.newest(StoryFilter(topic=alert.of, since=alert.created - GRACE, limit=PAGE), MOST)
+    found = work.store.newest(StoryFilter(topic=alert.of, since=alert.created - GRACE, limit=PAGE), MAX_STORIES)
     full_stories = ((story, work.store.story(story.id) if story.count > 1 else None) for story in found)
     return [
         (story, _first_match(alert, of_topic(alert, full.versions if full is not None else (story.head,)))) for story, full in full_stories
@@ -181,7 +181,7 @@ def _topic_stories(work: Work, alert: Alert) -> list[Found]:
 def _event_stories(work: Work, alert: Alert) -> list[Found]:
     event = work.store.events.joined(alert.of) or alert.of
     members = work.store.events.members([event]).get(event, [])
-    stories = work.store.listed([member.story_id for member in members][-MOST:]).values()
+    stories = work.store.listed([member.story_id for member in members][-MAX_STORIES:]).values()
     full_stories = [full_story for story in stories if (full_story := work.store.story(story.id)) is not None]
     return [(story, _first_match(alert, story.versions)) for story in full_stories]
 
@@ -197,7 +197,7 @@ def _search_stories(work: Work, alert: Alert, now: datetime) -> list[Found]:
     for article in work.store.articles(list(ids)):
         if article.hidden is None:
             by_story[article.story_id].append(article)
-    stories = work.store.listed(list(by_story)[:MOST]).values()
+    stories = work.store.listed(list(by_story)[:MAX_STORIES]).values()
     return [(story, _first_match(alert, by_story[story.id])) for story in stories]
 
 

@@ -38,7 +38,7 @@ CHANGES: Final = 500  # changes processed in one transaction
 LEASE: Final = 120.0  # seconds for which a message is claimed; sending times out after a sixth of that
 TOGETHER: Final = 10  # stories in one message: nobody reads more; the others are in the next
 LONGEST_WAIT: Final = timedelta(hours=2)
-MOST_TRIES: Final = 12
+MAX_TRIES: Final = 12
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def deliver(work: Work, tally: Tally) -> None:
             continue
         while not work.stopped():
             bounded = replace(alert, per_hour=min(alert.per_hour, work.per_hour))
-            claimed = outbox.claim(bounded, now=work.now(), seconds=LEASE, most=1 if alert.about in SCHEDULED else TOGETHER)
+            claimed = outbox.claim(bounded, now=work.now(), seconds=LEASE, limit=1 if alert.about in SCHEDULED else TOGETHER)
             try:
                 if not claimed or not _send_message(work, alert, claimed, tally):
                     break
@@ -208,7 +208,7 @@ def _forget_receiver(work: Work, alert: Alert) -> None:
 
 def _put_off(work: Work, alert: Alert, messages: list[Message], error: RetryLater, tally: Tally) -> None:
     tries, now = max(message.tries for message in messages), work.now()
-    if tries >= MOST_TRIES:
+    if tries >= MAX_TRIES:
         tally.failed += 1
         work.accounts.alerts.settle(messages, "failed", now=now, reason=f"{error}; given up after {tries} tries")
         return

@@ -51,7 +51,6 @@ def _matches(pattern: str, code: str) -> Callable[[str], str | Message]:
 
 
 def check_status(answer: Answer) -> None:
-    """Check an answer by its status alone."""
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
@@ -208,7 +207,7 @@ WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, check_s
 
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
 DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail needs a domain name; an IP address is not accepted
-MOST_RECIPIENTS: Final = 10
+MAX_RECIPIENTS: Final = 10
 """Mail addresses of one alert: a group has its own address, and the operator's server must not be used for mass mail."""
 
 
@@ -216,7 +215,7 @@ def _recipients(value: str) -> str | Message:
     addresses = [address.strip() for address in value.replace("，", ",").replace(";", ",").split(",") if address.strip()]
     if not addresses or not all(ADDRESS.fullmatch(address) for address in addresses):
         return Message("alert.no-mail")
-    return ", ".join(addresses) if len(addresses) <= MOST_RECIPIENTS else Message("alert.many-mails", most=MOST_RECIPIENTS)
+    return ", ".join(addresses) if len(addresses) <= MAX_RECIPIENTS else Message("alert.many-mails", most=MAX_RECIPIENTS)
 
 
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:

@@ -105,7 +105,7 @@ def newest_first(links: Sequence[Link]) -> tuple[Link, ...]:
 
 
 MIN_ARTICLES = 5  # a page with fewer links to articles is not a list page
-MOST = 0.8  # minimum share of the articles below a folder to make it the region's prefix
+MIN_FOLDER_SHARE = 0.8  # minimum share of the articles below a folder to make it the region's prefix
 MIN_STORIES = 5
 MIN_BOARDS = 3
 MIN_THREADS = 5
@@ -243,7 +243,7 @@ def common_folder(urls: Collection[str]) -> str:
     root = f"{parts[0].scheme}://{parts[0].netloc}/"
     firsts = Counter(part.path.split("/")[1] for part in parts if part.path.count("/") > 1)
     name, number = max(firsts.items(), key=lambda item: item[1], default=("", 0))
-    return f"{root}{name}/" if name and not name.isdigit() and number >= MOST * len(parts) else root
+    return f"{root}{name}/" if name and not name.isdigit() and number >= MIN_FOLDER_SHARE * len(parts) else root
 
 
 def title_of(document: dom.Document) -> str | None:

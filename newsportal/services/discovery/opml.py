@@ -40,8 +40,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class OutlineList:
-    """A parsed list. ``skipped``: outlines without a URL. ``warnings``: slugs of :mod:`newsportal.extractors.feeds.xml_stream`,
-    ``too-many``."""
+    """Parsed. ``skipped``: outlines without a URL. ``warnings``: slugs of :mod:`newsportal.extractors.feeds.xml_stream`, ``too-many``."""
 
     title: str | None
     feeds: tuple[Outline, ...]

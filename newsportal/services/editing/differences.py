@@ -1,6 +1,6 @@
 """Differences between two texts: paragraphs are aligned first, then the words of changed ones. Pure.
 
-Words are those of ``text.segment``; white space is normalised. Comparisons that cost more than :data:`MOST` show complete removal and
+Words are those of ``text.segment``; white space is normalised. Comparisons that cost more than :data:`MAX_COST` show complete removal and
 insertion.
 """
 
@@ -16,14 +16,14 @@ from typing import Final, Literal
 
 import numpy as np
 
+from newsportal.dedup.document import title_letters
 from newsportal.dedup.fingerprints import fingerprint
-from newsportal.dedup.judge import title_letters
 from newsportal.store.results import StoredArticle
 from newsportal.text import clean, segment
 
 Kind = Literal["same", "gone", "new"]
 
-MOST: Final = 100_000_000
+MAX_COST: Final = 100_000_000
 """Maximum cost of one comparison by :func:`_price`: measured, at most 1.5 seconds on one core; human texts cost a hundredth of it."""
 
 ALIKE: Final = 0.3
@@ -57,7 +57,7 @@ class Budget:
 
 
 def difference(old: str, new: str) -> list[DiffLine]:
-    before, after, budget = _lines(old), _lines(new), Budget(MOST)
+    before, after, budget = _lines(old), _lines(new), Budget(MAX_COST)
     steps = _steps(before, after, budget)
     if steps is None:
         return [*_lines_of_kind("gone", before), *_lines_of_kind("new", after)]
@@ -76,7 +76,7 @@ def difference(old: str, new: str) -> list[DiffLine]:
 def in_line(old: str, new: str) -> DiffLine:
     """Return the difference of two short texts (headlines, names)."""
     old, new = clean(old), clean(new)
-    found = _words(old, new, Budget(MOST)) if old and new else None
+    found = _words(old, new, Budget(MAX_COST)) if old and new else None
     if found is not None:
         return found
     return (*((Piece("gone", old),) if old else ()), *((Piece("new", new),) if new else ()))

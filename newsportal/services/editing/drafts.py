@@ -19,7 +19,7 @@ from newsportal.errors import StoreError
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Image
 from newsportal.search.base import Index, Query
-from newsportal.search.overview import AROUND, similar
+from newsportal.search.overview import TIME_SPAN, similar
 from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.corrections import Correction
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
@@ -207,7 +207,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-MOST_REASON: Final = 300  # characters of the reason for hiding an article
+MAX_REASON_CHARS: Final = 300  # characters of the reason for hiding an article
 BY_HAND: Final = "by-hand"  # the reason of a fold by an editor
 
 
@@ -248,7 +248,7 @@ class Editor:
 
     def hide(self, ids: Collection[str], reason: str) -> list[str]:
         """Hide articles; return those that were not hidden."""
-        cleaned = reason.strip()[:MOST_REASON]
+        cleaned = reason.strip()[:MAX_REASON_CHARS]
         hidden = self.store.hide(ids, by=self.by, reason=cleaned, now=self.now)
         for id in hidden:
             self.log("article.hide", id, {"reason": cleaned})
@@ -262,8 +262,7 @@ class Editor:
         return changed
 
     def fold(self, article_id: str, story_id: str) -> MovedArticle:
-        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there
-        already."""
+        """Move an article into the story with that id, or of that article. Raises ``StoreError`` if either is unknown or it is there."""
         origin = _story_of(self.store, article_id)
         target = self.store.story(story_id, hidden=True)
         if target is None:
@@ -315,7 +314,7 @@ def candidates(store: Store, index: Index | None, article: StoredArticle, query:
         hits = index.search(Query(query, limit=HITS)).hits if query else similar(index, article, limit=HITS)
         ids += [hit.story_id for hit in hits]
     elif not query:
-        around = StoryFilter(since=article.moment - AROUND, until=article.moment + AROUND, limit=HITS)
+        around = StoryFilter(since=article.moment - TIME_SPAN, until=article.moment + TIME_SPAN, limit=HITS)
         ids += [story.id for story in store.stories(around).stories]
     stories = {story.id: story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
     full_articles = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}

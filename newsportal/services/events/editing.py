@@ -11,7 +11,7 @@ from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.events import EventClusters, Story
 from newsportal.events.revision import components
 from newsportal.items import content_id
-from newsportal.services.events.following import MOST_EVENTS, state_of, story_of, vector_over
+from newsportal.services.events.following import MAX_EVENTS, state_of, story_of, vector_over
 from newsportal.store.events import Assignment, Edit, Event
 from newsportal.store.store import Store
 
@@ -22,7 +22,7 @@ def unlogged(action: str, thing: str, details: Mapping[str, Any]) -> None:
     """Do not log, for portals without accounts."""
 
 
-MOST_TITLE = 200  # characters of an event's title
+MAX_TITLE_CHARS = 200  # characters of an event's title
 MAX_VECTOR_STORIES = 200  # latest stories whose keywords make the vector of an edited event
 
 
@@ -37,8 +37,8 @@ def rename(store: Store, event_id: str, title: str | None, *, by: str, now: date
     """Set the title of an event; ``None``: that of its most reported story. Return the number of the edit, for :func:`undo`."""
     event = existing(store, event_id)
     new_title = (title or "").strip() or None
-    if new_title is not None and len(new_title) > MOST_TITLE:
-        raise StoreError(f"a title of {len(new_title)} characters; an event's may have {MOST_TITLE}")
+    if new_title is not None and len(new_title) > MAX_TITLE_CHARS:
+        raise StoreError(f"a title of {len(new_title)} characters; an event's may have {MAX_TITLE_CHARS}")
     number = store.events.edit(Edit("rename", event_id, now, by, title=(event.title if event.renamed else None, new_title)), {})
     log("event.rename", event_id, {"title": title})
     return number
@@ -134,7 +134,7 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
     if at == last:
         return revision
     clusters = EventClusters()
-    for id, vector in store.events.vectors(MOST_EVENTS):
+    for id, vector in store.events.vectors(MAX_EVENTS):
         clusters.restore(state_of(id, vector))
     while page := [event for event in store.events.changed_since(at, PAGE) if event.changed <= last]:
         for event in page:
@@ -200,6 +200,6 @@ def _stories(store: Store, assignments: Sequence[Assignment]) -> list[Story]:
 def _restore(store: Store, clusters: EventClusters, *ids: str) -> None:
     for id in ids:
         clusters.remove(id)
-    for id, vector in store.events.vectors(MOST_EVENTS, ids):
+    for id, vector in store.events.vectors(MAX_EVENTS, ids):
         if (state := state_of(id, vector)).stories:
             clusters.restore(state)

@@ -11,7 +11,7 @@ from typing import Final
 
 from newsportal.classify.keywords import terms as weighted_terms
 from newsportal.errors import StoreError
-from newsportal.events import TERMS, EventClusters, EventState, Story, combined_state, places_among
+from newsportal.events import MAX_TERMS, EventClusters, EventState, Story, combined_state, places_among
 from newsportal.events.summaries import RepeatedSentences
 from newsportal.store.events import Assignment
 from newsportal.store.results import Change, StoredArticle, is_thread
@@ -20,7 +20,7 @@ from newsportal.store.store import Store
 CHANGES: Final = 100  # rows of the change log processed in one transaction
 AT_ONCE: Final = 5  # transactions per call, so that callers can stop in between and a portal stays responsive
 LOOKED_BACK: Final = 500  # earlier rows of the change log read to learn the repeated sentences of sites
-MOST_EVENTS: Final = 100_000
+MAX_EVENTS: Final = 100_000
 """Most recently active events in memory: about a kilobyte each. A story of an older event starts a new one."""
 
 PLACES_AMONG: Final = 20  # keywords of a story among which its places are found: later ones are only mentioned
@@ -28,7 +28,7 @@ PLACES_AMONG: Final = 20  # keywords of a story among which its places are found
 
 def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
     """Return an article as input of :mod:`newsportal.events`."""
-    terms = {term.word: term.weight for term in weighted_terms(title, text, TERMS)}
+    terms = {term.word: term.weight for term in weighted_terms(title, text, MAX_TERMS)}
     return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
 
 
@@ -85,7 +85,7 @@ class EventFollower:
             self._sentences.add(article.story_id, article.site or article.source, article.text)
         assignments = list[Assignment]()
         for article in in_order:
-            text = self._sentences.without(article.site or article.source, article.text)
+            text = self._sentences.remove_from(article.site or article.source, article.text)
             match = clusters.add(story_of(article.story_id, article.title, text, article.moment))
             assignments.append(Assignment(article.story_id, match.event, match.score, match.terms))
         vectors = {event: vector_of(clusters.state(event)) for event in {assignment.event_id for assignment in assignments}}
@@ -97,18 +97,17 @@ class EventFollower:
         return len(changes)
 
     def _present(self, store: Store, after: int) -> EventClusters:
-        """Return the clusters as stored."""
-        if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MOST_EVENTS:
+        if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MAX_EVENTS:
             self._edit = store.events.last_edit()
             self._clusters = EventClusters()
-            for id, vector in store.events.vectors(MOST_EVENTS):
+            for id, vector in store.events.vectors(MAX_EVENTS):
                 self._clusters.restore(state_of(id, vector))
         while edits := store.events.edits(after=self._edit):
             self._edit = edits[-1].number
             changed = {id for edit in edits for id in edit.events}
             for id in changed:
                 self._clusters.remove(id)
-            for id, vector in store.events.vectors(MOST_EVENTS, changed):
+            for id, vector in store.events.vectors(MAX_EVENTS, changed):
                 self._clusters.restore(state_of(id, vector))
         return self._clusters
 

@@ -20,7 +20,7 @@ from typing import Final
 from newsportal.classify.keywords import READ_CHARS, is_name, keywords
 from newsportal.events.summaries import DANGLING, DATELINE, is_sentence, sentences
 from newsportal.search.base import Index, Query
-from newsportal.search.overview import AROUND, similar
+from newsportal.search.overview import TIME_SPAN, similar
 from newsportal.search.suggesting import QUOTED
 from newsportal.store.columns import shifted
 from newsportal.store.events import Assignment, Event, ReportingSite
@@ -28,12 +28,12 @@ from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-MOST_STORIES: Final = 200  # latest stories of an event that are read
-MOST_POINTS: Final = 20  # maximum milestones: of more days, those whose stories were on most sites
+MAX_STORIES: Final = 200  # latest stories of an event that are read
+MAX_POINTS: Final = 20  # maximum milestones: of more days, those whose stories were on most sites
 DATED_WITHIN: Final = 400  # characters of a text in which its day is searched: later ones are background
 BACK: Final = timedelta(days=60)  # a day longer ago before publication is background
 SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]?")
-MOST_SENTENCE: Final = 120
+MAX_SENTENCE_CHARS: Final = 120
 DAY: Final = re.compile(
     r"(?:(?P<year>20\d\d)[年/.-])?(?P<month>1[0-2]|0?[1-9])[月/.-](?P<day>3[01]|[12]\d|0?[1-9])(?=日|号|\D|$)日?"
     r"|(?<![\d月])(?P<alone>3[01]|[12]\d|[1-9])日(?![内前后至起均常益])"
@@ -77,7 +77,7 @@ class Neighbourhood:
 
 
 def view(store: Store, event: Event, zone: tzinfo) -> EventView:
-    members = {member.story_id: member for member in store.events.members([event.id]).get(event.id, [])[-MOST_STORIES:]}
+    members = {member.story_id: member for member in store.events.members([event.id]).get(event.id, [])[-MAX_STORIES:]}
     stories = tuple(sorted(store.listed(list(members)).values(), key=lambda story: (story.head.moment, story.id)))
     texts = {article.story_id: article for article in store.articles([story.head.id for story in stories])}
     articles = tuple(texts.get(story.id, story.head) for story in stories)
@@ -115,7 +115,7 @@ def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone
     for candidates in by_day.values():
         best = max(candidates, key=lambda point: (point.story.sites, point.dated, -point.story.head.moment.timestamp()))
         best_points.append(Point(best.day, best.sentence, best.story, best.dated, len(candidates) - 1))
-    top = sorted(best_points, key=lambda point: (-point.story.sites - point.more, point.day))[:MOST_POINTS]
+    top = sorted(best_points, key=lambda point: (-point.story.sites - point.more, point.day))[:MAX_POINTS]
     return tuple(sorted(top, key=lambda point: point.day))
 
 
@@ -148,7 +148,7 @@ def _day(match: re.Match[str], published: datetime) -> date | None:
 
 def _cut(sentence: str) -> str:
     line = " ".join(sentence.split())
-    return line if len(line) <= MOST_SENTENCE else line[: MOST_SENTENCE - 1] + "…"
+    return line if len(line) <= MAX_SENTENCE_CHARS else line[: MAX_SENTENCE_CHARS - 1] + "…"
 
 
 WORDS: Final = 24
@@ -185,11 +185,11 @@ def _of_event(store: Store, article: StoredArticle) -> list[str]:
 
 def _by_names(index: Index, article: StoredArticle) -> list[str]:
     """Return stories that share names with an article; rare names weigh more."""
-    since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
+    since, until = shifted(article.moment, -TIME_SPAN), shifted(article.moment, TIME_SPAN)
     weights: dict[str, float] = {}
     for name in names_of(article.title, article.text)[:NAMES]:
         found = index.search(Query(f'"{name}"', since=since, until=until, limit=COMMON))
-        if found.total > COMMON or found.loose:
+        if found.total > COMMON or found.partial:
             continue
         for hit in found.hits:
             if hit.story_id != article.story_id:

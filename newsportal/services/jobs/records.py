@@ -24,9 +24,9 @@ from newsportal.sources.editing import replace_file
 from newsportal.store.store import Store
 
 KEPT: Final = 500  # jobs whose records and logs are kept: some days of a portal with a few jobs an hour
-MOST_LOG: Final = 8 * 1024 * 1024  # bytes of one log: a crawl of 5,000 sources writes some 2 MB, so a longer log is repetitive
+MAX_LOG_BYTES: Final = 8 * 1024 * 1024  # bytes of one log: a crawl of 5,000 sources writes some 2 MB, so a longer log is repetitive
 TAIL: Final = 1024 * 1024  # bytes kept at the end of a longer log
-MOST_LOGS: Final = 256 * 1024 * 1024  # bytes of all logs; the oldest are deleted first
+MAX_ALL_LOG_BYTES: Final = 256 * 1024 * 1024  # bytes of all logs; the oldest are deleted first
 ROWS: Final = 1000  # rows kept of an outcome
 ELSEWHERE: Final = timedelta(hours=6)
 """How long a job of another host (a container on the same volume) counts as running: its process is not visible from here."""
@@ -103,12 +103,12 @@ class Records:
     def report_file(self, id: str) -> Path:
         return self.folder / f"{id}.report"
 
-    def bound(self, id: str, most: int = MOST_LOG, keep: int = TAIL) -> int:
+    def bound(self, id: str, max_bytes: int = MAX_LOG_BYTES, keep: int = TAIL) -> int:
         """Truncate a log that is too long while it is being written; return its size. Lines written at that moment may be lost."""
         try:
             with self.log_file(id).open("r+b") as log:
                 size = log.seek(0, os.SEEK_END)
-                if size <= most:
+                if size <= max_bytes:
                     return size
                 log.seek(size - keep)
                 last = log.read(keep).partition(b"\n")[2]
@@ -120,9 +120,9 @@ class Records:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def prune(self, keep: int = KEPT, most: int = MOST_LOGS) -> None:
-        """Delete the oldest records, and logs of finished jobs if all logs have more than ``most`` bytes."""
-        remaining = most
+    def prune(self, keep: int = KEPT, max_bytes: int = MAX_ALL_LOG_BYTES) -> None:
+        """Delete the oldest records, and logs of finished jobs if all logs have more than ``max_bytes`` bytes."""
+        remaining = max_bytes
         try:
             for place, job in enumerate(self.all()):
                 log = self.log_file(job.id)

@@ -52,7 +52,7 @@ def activate_version(store: Store, name: str, version: int, now: datetime) -> No
 
 
 AT_ONCE: Final = 200  # documents classified in one batch
-MOST: Final = 2000  # held-out documents examined: some seconds
+MAX_DOCUMENTS: Final = 2000  # held-out documents examined: some seconds
 READ: Final = 60  # documents of a label examined for its words: a few dozen give the words with the largest weights
 EXPLAINED_WORDS: Final = 5  # words that explain one answer
 
@@ -88,7 +88,7 @@ def mistakes(
     classifier, held_out = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
     unseen = (doc for doc in store.corpora.documents(corpus, label=label) if doc.id in held_out)
     examined, wrong, errors = 0, 0, list[Mistaken]()
-    for part in chunks(islice(unseen, MOST), AT_ONCE):
+    for part in chunks(islice(unseen, MAX_DOCUMENTS), AT_ONCE):
         answers = [classifier.classify(doc.title, doc.text) for doc in part]
         examined += len(part)
         for doc, answer in zip(part, answers, strict=True):

@@ -64,9 +64,9 @@ def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) ->
     yield from STREAMS[form](_lines(stream, name, encoding), name)
 
 
-def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, most: int = 20) -> list[CorpusError]:
+def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, limit: int = 20) -> list[CorpusError]:
     """Return the first errors of an open file, one per line, so that they can be corrected together; empty if it is valid."""
-    return list(islice(_mistakes(stream, form, name, encoding), most))
+    return list(islice(_mistakes(stream, form, name, encoding), limit))
 
 
 def _mistakes(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator[CorpusError]:

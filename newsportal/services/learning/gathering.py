@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from newsportal.classify.base import Progress, quiet
+from newsportal.classify.base import Progress, ignore_progress
 from newsportal.sources import Sources
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.labels import CATEGORIES, Document, ImportResult, LabelSource, NewDocument
@@ -16,7 +16,7 @@ from newsportal.store.store import Store
 
 PER_LABEL: Final = 5000  # maximum documents of a label: more hardly improve a linear model, and slow down training
 ALONE: Final = 200  # documents of a label that a site may contribute regardless of other sites
-LEAST_CHARS: Final = 100  # minimum characters of a training text: shorter ones often accompany pictures or players
+MIN_CHARS: Final = 100  # minimum characters of a training text: shorter ones often accompany pictures or players
 Reason = Literal["short", "earlier", "repost", "disputed", "dominant", "plenty"]
 """Why an article is not used: a short text; its story is in the corpus; another version of its story was chosen; sources give its story
 different categories; its site dominates the label; the label has enough."""
@@ -49,7 +49,7 @@ def choose(
     stories: frozenset[str],
     existing: Mapping[str, Mapping[str, int]],
     *,
-    least_chars: int = LEAST_CHARS,
+    least_chars: int = MIN_CHARS,
     per_label: int = PER_LABEL,
 ) -> Choice:
     """Choose among articles. ``stories``: already in the corpus; ``existing``: counts of its documents by label and site."""
@@ -66,7 +66,7 @@ def choose(
     return Choice(tuple(selected), dict(skipped), tuple(single_site))
 
 
-def _one_a_story(candidates: Iterable[Candidate], stories: frozenset[str], least: int, skipped: Counter[Reason]) -> list[Candidate]:
+def _one_a_story(candidates: Iterable[Candidate], stories: frozenset[str], min_chars: int, skipped: Counter[Reason]) -> list[Candidate]:
     versions: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         if candidate.story_id in stories:
@@ -75,7 +75,7 @@ def _one_a_story(candidates: Iterable[Candidate], stories: frozenset[str], least
             versions[candidate.story_id].append(candidate)
     found = []
     for copies in versions.values():
-        long = [candidate for candidate in copies if candidate.chars >= least]
+        long = [candidate for candidate in copies if candidate.chars >= min_chars]
         skipped["short"] += len(copies) - len(long)
         if len({candidate.label for candidate in copies}) > 1:
             skipped["disputed"] += len(long)
@@ -119,8 +119,8 @@ class Gathered:
 
 
 def gather(
-    sources: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None,
-    progress: Progress = quiet,
+    sources: Sources, store: Store, name: str, *, min_chars: int = MIN_CHARS, per_label: int = PER_LABEL, since: datetime | None = None,
+    progress: Progress = ignore_progress,
 ) -> Gathered:  # fmt: skip
     """Add stored articles to the corpus ``name``, which is created if needed. Labels given by a classifier are not used."""
     labels = categories(sources)
@@ -143,7 +143,7 @@ def gather(
         if label:
             counts[label][article.publisher] += 1
     edited = _join(store, name, corrected, "editor")
-    choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
+    choice = choose(candidates, frozenset(stories), counts, least_chars=min_chars, per_label=per_label)
     joined = _join(store, name, [NewDocument(candidate.label, article_id=candidate.id) for candidate in choice.chosen], "from-store")
     return Gathered(joined.added, edited.added + edited.relabelled, choice)
 

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from newsportal.classify import base, topics
-from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress, quiet
-from newsportal.classify.held_out import SHARE, held_out, warnings
+from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress, ignore_progress
+from newsportal.classify.held_out import SHARE, corpus_warnings, held_out
 from newsportal.classify.measure import Report, measure
 from newsportal.classify.topics import IN, OUT
 from newsportal.dedup import finder
@@ -24,7 +24,7 @@ from newsportal.dedup.document import Document as Compared
 from newsportal.errors import ModelError
 from newsportal.items import content_id
 from newsportal.messages import Message, to_json
-from newsportal.services.learning.gathering import LEAST_CHARS, gather
+from newsportal.services.learning.gathering import MIN_CHARS, gather
 from newsportal.sources import Sources
 from newsportal.store.labels import CATEGORIES, Document, NewDocument
 from newsportal.store.store import Store
@@ -83,7 +83,7 @@ def train(
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
     """Train on ``documents`` without the held-out ``share``, and evaluate. Raises ``ModelError`` if nothing can be learnt."""
-    say = progress or quiet
+    say = progress or ignore_progress
     labels = [doc.label for doc in documents]
     groups = grouped(documents, say) if share else {}
     test_ids = held_out([doc.id for doc in documents], labels, groups, share, seed)
@@ -93,7 +93,7 @@ def train(
     if refit and test_set:
         on_all: Progress = lambda part, step: say(part, f"{step} (on everything)")  # noqa: E731
         classifier = base.train(algorithm, _examples(documents), progress=on_all, seed=seed, trained=now)
-    messages = (*warnings(labels, [doc.label for doc in test_set]), *classifier.facts.warnings)
+    messages = (*corpus_warnings(labels, [doc.label for doc in test_set]), *classifier.facts.warnings)
     return Trained(classifier, report, test_ids, dict(Counter(labels)), messages)
 
 
@@ -139,12 +139,12 @@ def train_corpus(
 ) -> Version:  # fmt: skip
     """Train and store a new version of a corpus' model. ``activate``: put it to use; None: unless it is worse than the active one. Raises
     ``ModelError`` if nothing can be learnt, ``StoreError`` if there is no such corpus. Nothing is stored before the end."""
-    say = progress or quiet
+    say = progress or ignore_progress
     documents = [training_document(document) for document in store.corpora.documents(name)]
     trained = train(documents, algorithm, share=share, seed=seed, now=now(), progress=say)
     good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, documents, say)
     version = store.corpora.save_model(
-        name, trained.classifier.saved(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
+        name, trained.classifier.to_bytes(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
     )
     if good:
         store.corpora.activate(name, version, now=now())
@@ -180,9 +180,9 @@ def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answe
     return wrong - right > math.sqrt(wrong + right)
 
 
-LEAST_OF_LABEL: Final = 40  # minimum documents of a label: with a tenth held out, fewer give no figure
-LEAST_OF_TOPIC: Final = 100  # articles of a topic before a model is trained for it
-MOST_OF_TOPIC: Final = 2000  # maximum articles of a topic in its corpus; a linear model gains little from more
+MIN_LABEL_DOCUMENTS: Final = 40  # minimum documents of a label: with a tenth held out, fewer give no figure
+MIN_TOPIC_ARTICLES: Final = 100  # articles of a topic before a model is trained for it
+MAX_TOPIC_ARTICLES: Final = 2000  # maximum articles of a topic in its corpus; a linear model gains little from more
 OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles are outside, and more diverse
 
 
@@ -217,7 +217,7 @@ class _Gathered:
     outside: list[tuple[str, str]] = field(default_factory=list)
 
     def documents(self) -> list[NewDocument]:
-        inside = sorted(self.inside)[:MOST_OF_TOPIC]
+        inside = sorted(self.inside)[:MAX_TOPIC_ARTICLES]
         outside = sorted(self.outside)[: OUTSIDE * len(inside)]
         return [NewDocument(label, article_id=id) for label, group in ((IN, inside), (OUT, outside)) for _, id in group]
 
@@ -227,12 +227,12 @@ def retrain(
 ) -> Iterator[Done]:  # fmt: skip
     """Gather articles, and train the models of categories and topics that have enough. ``force``: also with few new articles."""
     least = 1 if force else sources.classifier.least_new
-    gather(sources, store, CATEGORIES, progress=progress or quiet)  # without labels given by a classifier
+    gather(sources, store, CATEGORIES, progress=progress or ignore_progress)  # without labels given by a classifier
     yield _trained(store, CATEGORIES, least, algorithm, progress)
     rules = [topic.rule for topic in sources.topics if topic.enabled]
     gathered = {rule.name: _Gathered() for rule in rules}
     for article in store.all_articles() if rules else ():
-        if article.fold_of is not None or len(article.text) < LEAST_CHARS:
+        if article.fold_of is not None or len(article.text) < MIN_CHARS:
             continue
         for rule in rules:
             label = topics.example(rule, article.topic_marks, article.title, article.text, article.summary)
@@ -241,8 +241,8 @@ def retrain(
                 place.append((content_id(f"{rule.name} {article.id}"), article.id))
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
-        if len(found.inside) < LEAST_OF_TOPIC:
-            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=LEAST_OF_TOPIC))
+        if len(found.inside) < MIN_TOPIC_ARTICLES:
+            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=MIN_TOPIC_ARTICLES))
             continue
         store.corpora.create(corpus, now=_now(), note=f"articles with and without the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
@@ -256,9 +256,9 @@ def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress
     documents = sum(counts.values())
     versions = store.corpora.models(corpus)
     new = documents - int(versions[0].facts.get("documents", 0)) if versions else documents
-    enough = [label for label, number in counts.items() if number >= LEAST_OF_LABEL]
+    enough = [label for label, number in counts.items() if number >= MIN_LABEL_DOCUMENTS]
     if len(enough) < 2:
-        reason = Message("train.labels", least=LEAST_OF_LABEL, enough=len(enough), all=len(counts))
+        reason = Message("train.labels", least=MIN_LABEL_DOCUMENTS, enough=len(enough), all=len(counts))
         return Done(corpus, documents, new, why=reason)
     if new < least_new:
         return Done(corpus, documents, new, why=Message("train.few-new", least=least_new))

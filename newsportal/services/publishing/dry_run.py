@@ -19,7 +19,7 @@ from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
 ADDRESS = "news.example/sample"
-MOST_TRIED: Final = 20  # articles in a dry run on a page
+MAX_ARTICLES: Final = 20  # articles in a dry run on a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +91,4 @@ def try_target(store: Store, sources: Sources | None, name: str, article_id: str
     with closing(open_target(settings, sources)) as target:
         target.check()
         work = Work(store, settings, target, now=now)
-        yield from [try_article(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)
+        yield from [try_article(work, article_id)] if article_id else waiting(work, limit=MAX_ARTICLES)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from elasticsearch import ApiError, Elasticsearch
 
 from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
-from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
+from newsportal.search.elastic_connection import BUSY_CODES, Connection, batches, reason_of, status_error
 from newsportal.search.elastic_layout import ANALYSERS
 from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, RetryLater, Step, TargetDown
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
@@ -80,7 +80,7 @@ class ElasticsearchTarget(DocumentTarget):
         with self._errors():
             client = self._opened().client
             self._prepare(client)
-            for portion in portions([(_line(self._action(entry)), _line(_document(article))) for article, entry in items]):
+            for portion in batches([(_line(self._action(entry)), _line(_document(article))) for article, entry in items]):
                 failures += [self._failure(item) for item in self._bulk([line for pair in portion for line in pair])]
         return [failure or Published(article.story_id) for failure, (article, _) in zip(failures, items, strict=True)]
 
@@ -110,7 +110,7 @@ class ElasticsearchTarget(DocumentTarget):
     def _bulk(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
         operations: Any = lines  # raw JSON lines, which the client's types do not allow
         connection = self._opened()
-        answer = connection.ask(partial(connection.client.bulk, operations=operations))
+        answer = connection.run(partial(connection.client.bulk, operations=operations))
         return [next(iter(item.values())) for item in answer["items"]]
 
     def _missing(self, client: Elasticsearch) -> dict[str, Any] | None:
@@ -143,7 +143,7 @@ class ElasticsearchTarget(DocumentTarget):
             try:
                 client.indices.create(index=self._index, mappings=mappings, settings=SETTINGS)
             except ApiError as error:
-                if "resource_already_exists_exception" not in cause(error.body):  # another process was faster
+                if "resource_already_exists_exception" not in reason_of(error.body):  # another process was faster
                     raise
         elif missing:
             client.indices.put_mapping(index=self._index, properties=missing)
@@ -154,15 +154,15 @@ class ElasticsearchTarget(DocumentTarget):
 
     def _failure(self, item: Mapping[str, Any]) -> NewsportalError | None:
         """Return the error of one bulk operation. Raises ``StoreError`` for problems of the server."""
-        status, detail = item["status"], cause(item)
+        status, detail = item["status"], reason_of(item)
         if status < 300:
             return None
         if status == CONFLICT:
             return AlreadyPublished()
-        reason = answered(status, detail, self._opened().place)
+        reason = status_error(status, detail, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(reason) or "disk" in str(reason):
             raise self._explained(reason, status)
-        return RetryLater("the server is overloaded") if status in BUSY else Refused(f"the index rejects it: {detail}")
+        return RetryLater("the server is overloaded") if status in BUSY_CODES else Refused(f"the index rejects it: {detail}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any, Final, NoReturn
 
 from newsportal.errors import DependencyMissing, NewsportalError
-from newsportal.events.summaries import beginning
+from newsportal.events.summaries import lead
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.services.publishing.base import BadTarget, Published, Target, digest_of
 from newsportal.sources.publishing import FIELDS, template_parts
@@ -55,7 +55,7 @@ VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
     **{name: attrgetter(name) for name in ATTRIBUTES},
     "story": lambda article: article.story_id,
     "html": body,
-    "summary": lambda article: article.summary or beginning(article.title, article.text, SUMMARY_CHARS),
+    "summary": lambda article: article.summary or lead(article.title, article.text, SUMMARY_CHARS),
     "site": lambda article: article.site or host(article.url),
     "kind": kind_of,
     "topic": lambda article: next(iter(article.topics), None),

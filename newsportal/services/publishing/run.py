@@ -38,7 +38,7 @@ BATCH: Final = 20  # entries leased at once
 BULK_BATCH: Final = 200  # the same for a target that takes many articles in one call
 CHANGES: Final = 500  # changes processed in one transaction
 LONGEST_WAIT: Final = timedelta(hours=6)  # maximum wait until an article is retried
-MOST_TRIES: Final = 12  # then it has failed: with the waits above after about a day
+MAX_TRIES: Final = 12  # then it has failed: with the waits above after about a day
 DRY: Final = 10_000  # maximum waiting entries in a dry run
 BUSY_WAIT: Final = timedelta(seconds=5)  # until another version of the story is checked again
 
@@ -213,8 +213,8 @@ def _put_all(target: Target, puts: Sequence[tuple[StoredArticle, OutboxEntry]]) 
 
 def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally: Tally) -> Result | str:
     """Return the result of an entry, or the digest of its article if it is to be put."""
-    if entry.tries > MOST_TRIES:
-        return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
+    if entry.tries > MAX_TRIES:
+        return _failed(entry, f"given up after {MAX_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
     action, reason = _decision(work, entry, article)
     if action == "put" and article is not None:
         digest = work.target.digest(article)
@@ -266,7 +266,7 @@ def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> 
 
 
 def _put_off(entry: OutboxEntry, error: RetryLater, now: datetime, tally: Tally) -> Result:
-    if entry.tries >= MOST_TRIES:
+    if entry.tries >= MAX_TRIES:
         return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
     tally.put_off += 1
     return Result("waiting", str(error), due=now + error.wait(entry.tries, LONGEST_WAIT))

@@ -15,15 +15,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from newsportal.classify.base import Progress, quiet
+from newsportal.classify.base import Progress, ignore_progress
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import Item, Log, View
-from newsportal.recommend.blend import Looks
-from newsportal.recommend.clicks import Clicks, Floats, Ints, columns
+from newsportal.recommend.blend import ReaderViews
+from newsportal.recommend.clicks import Clicks, Floats, Ints, to_columns
 from newsportal.recommend.formulas import ALPHA
 from newsportal.recommend.neighbours import PairSums
-from newsportal.recommend.signals import HALF_LIVES, MOST_READERS, ROW, Rows
+from newsportal.recommend.signals import HALF_LIVES, MAX_READERS, MAX_ROW, Rows
 from newsportal.store.readers import Fit, Readers, StoryOffer
 from newsportal.store.store import Store
 
@@ -34,7 +34,7 @@ Column = Literal["at", "share"]
 
 def part(views: Iterable[View], items: tuple[Item, ...]) -> Clicks:
     """Convert a part's views to columns. ``items`` are all stories."""
-    clicks = columns(Log(views, items))
+    clicks = to_columns(Log(views, items))
     return Clicks(clicks.readers, (NOBODY,) * len(items), clicks.published, clicks.reader, clicks.story, clicks.at, clicks.share)
 
 
@@ -88,7 +88,7 @@ def totals(clicks: Clicks, moment: float) -> Floats:
     """Return p of every story with each half-life (the last is ∞) and d, a row each, for the views before ``moment``."""
     earlier = clicks.before(moment)
     popular = [formulas.popularity(earlier, moment, half_life) for half_life in HALF_LIVES]
-    return np.array([*popular, neighbours.damped(earlier)])
+    return np.array([*popular, neighbours.damping_of(earlier)])
 
 
 Block = tuple[Ints, Ints, Floats]  # first and second stories, and a row of sums for each pair
@@ -106,8 +106,8 @@ def blocks(clicks: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> 
 def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> PairSums:
     """Add the sums of one range over all parts, keeping those needed by a table."""
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
-    first, second, value = neighbours.added(first, second, values, len(views))
-    return neighbours.near(PairSums(first, second, *value.T), damping, views)
+    first, second, value = neighbours.sum_pairs(first, second, values, len(views))
+    return neighbours.prune_sums(PairSums(first, second, *value.T), damping, views)
 
 
 Latest = tuple[float, str, Ints, Floats]
@@ -119,20 +119,20 @@ def latest(clicks: Clicks, moment: float) -> list[Latest]:
     earlier = clicks.before(moment)
     starts = earlier.starts()
     readers = np.flatnonzero(np.diff(starts))
-    order = readers[np.lexsort((readers, earlier.at[starts[readers + 1] - 1]))][-MOST_READERS:]
+    order = readers[np.lexsort((readers, earlier.at[starts[readers + 1] - 1]))][-MAX_READERS:]
     bounds = ((reader, int(starts[reader]), int(starts[reader + 1])) for reader in order.tolist())
-    spans = ((reader, end, slice(max(begin, end - ROW), end)) for reader, begin, end in bounds)
+    spans = ((reader, end, slice(max(begin, end - MAX_ROW), end)) for reader, begin, end in bounds)
     return [(float(earlier.at[end - 1]), earlier.readers[reader], earlier.story[part], earlier.share[part]) for reader, end, part in spans]
 
 
 def rows(readers: Iterable[Latest], stories: int) -> Rows:
     """Return the most recent readers of all parts."""
-    order = sorted(readers, key=lambda reader: reader[:2])[-MOST_READERS:]
+    order = sorted(readers, key=lambda reader: reader[:2])[-MAX_READERS:]
     counts = [len(story) for _, _, story, _ in order]
     story = np.concatenate([np.empty(0, dtype=np.int64), *(reader[2] for reader in order)])
     share = np.concatenate([np.empty(0), *(reader[3] for reader in order)])
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    return signals.indexed(starts, story, share, np.repeat(np.arange(len(order)), counts), stories)
+    return signals.index_rows(starts, story, share, np.repeat(np.arange(len(order)), counts), stories)
 
 
 def names(clicks: Clicks, begin: float, end: float) -> list[str]:
@@ -140,7 +140,7 @@ def names(clicks: Clicks, begin: float, end: float) -> list[str]:
     return [clicks.readers[reader] for reader in np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)]).tolist()]
 
 
-def looks(clicks: Clicks, readers: frozenset[str]) -> list[tuple[str, Looks]]:
+def looks(clicks: Clicks, readers: frozenset[str]) -> list[tuple[str, ReaderViews]]:
     starts = clicks.starts()
     selected = [(name, slice(starts[number], starts[number + 1])) for number, name in enumerate(clicks.readers) if name in readers]
     return [(name, (clicks.at[rows], clicks.story[rows], clicks.share[rows])) for name, rows in selected]
@@ -170,7 +170,7 @@ def item(offer: StoryOffer) -> Item:
 EVERY: Final = 10_000  # views between two reports of progress
 
 
-def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = quiet) -> Fit:
+def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, progress: Progress = ignore_progress) -> Fit:
     """Fit a model on all stored views (from ``since`` on), and activate it. Deletes expired views first. Raises ``StoreError``."""
     began = time.perf_counter()
     deleted = store.readers.prune_views(alpha=alpha_of(store), now=now)
@@ -182,7 +182,7 @@ def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int
 
 def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, Any], began: float) -> Fit:
     """Save and activate a fit. ``began``: the value of ``time.perf_counter`` at its beginning."""
-    record = Fit(now, {**model.facts, **facts, "seconds": round(time.perf_counter() - began, 3)}, model.packed())
+    record = Fit(now, {**model.facts, **facts, "seconds": round(time.perf_counter() - began, 3)}, model.pack())
     store.readers.save_fit(record)
     return record
 

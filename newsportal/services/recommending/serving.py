@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from newsportal.errors import ModelError, StoreError
 from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Recommendation
-from newsportal.recommend.clicks import columns, hours
+from newsportal.recommend.clicks import hours, to_columns
 from newsportal.recommend.formulas import DAY, HOUR
 from newsportal.recommend.paper import Paper
 from newsportal.services.recommending.parts import items, new_items
@@ -63,7 +63,7 @@ def served(fit: best.Best, settings: Recommending) -> best.Best | Paper:
 def early(store: Store, now: datetime, days: int) -> best.Best:
     """Return a model of the latest views with default weights, before the first fit. Raises ``StoreError``."""
     views = store.readers.recent(now - timedelta(days=days), limit=EARLY_VIEWS)
-    clicks = columns(Log(views, items(store.readers, now, days=days)))
+    clicks = to_columns(Log(views, items(store.readers, now, days=days)))
     return best.Best(signals.learn(clicks, hours(now)), {}, {"views": len(clicks), "stories": clicks.stories})
 
 
@@ -108,7 +108,7 @@ class Recommender:
         """Load new views and stories, and a newer fit. Raises ``StoreError``."""
         made_at, since, base = self._base(now)
         readers = self._store.readers
-        self._fitted = _Fitted(made_at, since, base, base.extended(readers.recent(since), new_items(readers, since)))
+        self._fitted = _Fitted(made_at, since, base, base.extend(readers.recent(since), new_items(readers, since)))
         self._looked = self._clock()
 
     def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best | Paper]:

@@ -31,11 +31,11 @@ class Visitor:
         *,
         obey: bool = True,
         delay: float = 0.0,
-        most: int = MAX_REQUESTS,
+        max_requests: int = MAX_REQUESTS,
         report: Callable[[str], None] = lambda url: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._get, self._agent, self._obey, self._delay, self._most = get, agent, obey, delay, most
+        self._get, self._agent, self._obey, self._delay, self._max_requests = get, agent, obey, delay, max_requests
         self._report, self._sleep = report, sleep
         self._robots: dict[str, tuple[bytes, Rules]] = {}
         self._last: dict[str, float] = {}
@@ -87,8 +87,8 @@ class Visitor:
         return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
 
     def _fetch(self, url: str) -> Page:
-        if self.requests >= self._most:
-            raise FetchRefused(url, "enough", f"{self._most} requests were made")
+        if self.requests >= self._max_requests:
+            raise FetchRefused(url, "enough", f"{self._max_requests} requests were made")
         origin = _origin(url)
         rules = self._robots[origin][1] if origin in self._robots else None
         wait = max(self._delay, min(rules.delay, MAX_WAIT) if rules else 0.0)
@@ -102,9 +102,9 @@ class Visitor:
             self._last[origin] = time.monotonic()
 
 
-def visitor(sources: Sources, *, most: int = MAX_REQUESTS, report: Callable[[str], None] = lambda url: None) -> Visitor:
+def visitor(sources: Sources, *, max_requests: int = MAX_REQUESTS, report: Callable[[str], None] = lambda url: None) -> Visitor:
     get, polite, agent = fetcher(sources, follow=False), sources.politeness, product_token(sources.user_agent)
-    return Visitor(get, agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, report=report)
+    return Visitor(get, agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), max_requests=max_requests, report=report)
 
 
 def _origin(url: str) -> str:

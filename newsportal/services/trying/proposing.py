@@ -282,7 +282,7 @@ def check_addresses(
 
 
 def _search_address(url: str, sources: Sources, report: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
-    visit = visitor(sources, most=MAX_REQUESTS + MORE, report=report)
+    visit = visitor(sources, max_requests=MAX_REQUESTS + MORE, report=report)
     try:
         offer = proposed(url, sources, visit, kind=kind, everything=everything)
     except AlreadyThere as error:

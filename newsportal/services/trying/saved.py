@@ -43,7 +43,7 @@ from newsportal.sources.places import ArticlePlace
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
-MOST: Final = 40  # newest pages of a site that are tried: a second or two of extraction
+MAX_PAGES: Final = 40  # newest pages of a site that are tried: a second or two of extraction
 LARGEST: Final = 1 << 30  # bytes of an archive that is scanned interactively: some ten seconds
 NEWEST: Final = 3  # stored articles whose pages are fetched if there is no archive, to limit requests and waiting
 MAX_PAGE: Final = 16 << 20  # bytes of a decompressed page; the crawl's limit (politeness.max_size)
@@ -56,7 +56,7 @@ def archive_of(sources: Sources) -> Path | None:
     return next((file for file in files if file.is_file() and file.stat().st_size <= LARGEST), None)
 
 
-def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int = MOST) -> list[Page]:
+def saved_pages(archive: Path, sites: frozenset[str], now: datetime, limit: int = MAX_PAGES) -> list[Page]:
     """Return the newest HTML pages of these sites (hosts without ``www.``). Raises ``ReplayError`` for an invalid archive. ``now`` is used
     as time of fetching, to which relative dates refer."""
     with open_index(archive) as index:
@@ -74,7 +74,7 @@ def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int =
             except (TooLarge, ValueError):
                 continue  # unreadable: counted by the crawl
             found.append(Page(url, body, now, 200, kind))
-            if len(found) >= most:
+            if len(found) >= limit:
                 break
         return found
 

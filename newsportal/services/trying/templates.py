@@ -24,7 +24,7 @@ from newsportal.store.store import Store
 from newsportal.text import dom
 
 METHOD: Final = "url_tree"
-LATELY: Final = 300  # newest stories whose sites are listed, besides those of sources
+RECENT_STORIES: Final = 300  # newest stories whose sites are listed, besides those of sources
 SITES: Final = 500  # sites in the list
 PAGES: Final = 200  # saved pages to learn from at once
 
@@ -162,7 +162,7 @@ def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
     if kind == "lines":
         if not store.site_lines(site):
             return False
-        store.save_site_lines({site: {}}, now=now, most=SITES * 2)
+        store.save_site_lines({site: {}}, now=now, max_sites=SITES * 2)
         return True
     if site not in _library_from(store.learnt(METHOD)).sites:
         return False
@@ -185,7 +185,7 @@ def rows_of(store: Store, sources: Sources | None, library: Library) -> list[Sit
 def recent_sites(store: Store, sources: Sources | None) -> list[str]:
     """Return the sites of sources, and of the newest stories."""
     places = [address for source in (sources.all() if sources else ()) for address in addresses_of(source)]
-    places += [story.head.url for story in store.stories(StoryFilter(limit=LATELY)).stories]
+    places += [story.head.url for story in store.stories(StoryFilter(limit=RECENT_STORIES)).stories]
     return sorted(sites_of(iter(places)))
 
 

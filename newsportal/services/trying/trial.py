@@ -118,8 +118,7 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
 
 
 def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
-    """Query an engine for the first page of ``query``. A custom wrapper is tried on several pages: of this query and one with daily
-    news."""
+    """Query an engine for the first page of ``query``. A custom wrapper is tried on several pages: of this query and of daily news."""
     declared = sources.engine(name)
     engine = declared.built() if declared else engines.load(name)
     key = f"engine:{name}"

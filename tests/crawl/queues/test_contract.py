@@ -470,7 +470,7 @@ def test_task_waits_for_its_due_time(bench: Bench) -> None:
     assert ids(result.leases) == ["now"]
     assert result.waiting == 0
     assert queue.state().later == 1
-    assert result.soon == pytest.approx(30, abs=0.1)
+    assert result.poll_in == pytest.approx(30, abs=0.1)
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 1
     queue.done(["now"])
     assert queue.outstanding(["feed:甲"])["feed:甲"] == 0
@@ -481,12 +481,12 @@ def test_task_waits_for_its_due_time(bench: Bench) -> None:
 
 def test_time_of_the_next_take(bench: Bench) -> None:
     queue = bench.open()
-    assert queue.take(10, delay=1, ahead=1).soon is None
+    assert queue.take(10, delay=1, ahead=1).poll_in is None
     queue.push(tasks(5))
-    assert queue.take(1, delay=0, ahead=1).soon is not None
+    assert queue.take(1, delay=0, ahead=1).poll_in is not None
     result = queue.take(100, delay=0, ahead=1)
     assert len(result.leases) == 4
-    assert result.soon is None
+    assert result.poll_in is None
 
 
 # seen fingerprints

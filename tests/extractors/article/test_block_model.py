@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from newsportal.extractors.article.body import FILE, VERSION, BlockModel, block_model, from_dict
 
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 DEPTH = 2
 
 
@@ -108,7 +108,7 @@ def test_unsupported_version_is_refused(version: object) -> None:
 
 def test_shipped_model_file_has_provenance_note() -> None:
     content = (files("newsportal.extractors.article") / FILE).read_bytes()
-    assert len(content) < MOST_BYTES
+    assert len(content) < MAX_BYTES
     table = json.loads(content)
     assert set(table) == {"version", "note", "depth", "bias", "columns", "feature", "border", "leaves"}
     assert "training/fit.py" in table["note"]

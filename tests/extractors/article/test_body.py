@@ -16,10 +16,10 @@ from newsportal.extractors.article.body import (
     COPY_CHARS,
     GAP_CHARS,
     INNER,
-    INNER_LEAST,
     INNER_SHARE,
-    LEAST,
     LOOSE_CHARS,
+    MIN_INNER_PROBABILITY,
+    MIN_THRESHOLD,
     SHY,
     Body,
     choose,
@@ -65,7 +65,7 @@ def test_unconfident_page_has_a_relative_threshold() -> None:
 
 
 def test_blocks_below_minimum_are_never_chosen() -> None:
-    assert chosen([LEAST - 0.01] * 3, [500] * 3) == [False] * 3
+    assert chosen([MIN_THRESHOLD - 0.01] * 3, [500] * 3) == [False] * 3
 
 
 def test_one_confident_line_does_not_raise_the_threshold() -> None:
@@ -95,11 +95,11 @@ LONG = [400, 60, 100, 400]
 
 @pytest.mark.parametrize("column", ["linked", "around_picture", "in_figure", "climb"])
 def test_longer_gap_is_filled_only_within_the_same_box(column: str) -> None:
-    likely = [0.9, INNER_LEAST + 0.01, INNER_LEAST, 0.9]
+    likely = [0.9, MIN_INNER_PROBABILITY + 0.01, MIN_INNER_PROBABILITY, 0.9]
     assert filled("+..+", likely, LONG) == "++++"
     assert filled("+..+", likely, LONG, **{column: [0, 0, 1, 0]}) == "+..+"
     assert filled("+..+", likely, LONG, counted=[1, 0, 1, 1]) == "+..+", "not counted as body"
-    assert filled("+..+", [0.9, 0.01, INNER_LEAST, 0.9], LONG) == "+..+", "unlikely on average"
+    assert filled("+..+", [0.9, 0.01, MIN_INNER_PROBABILITY, 0.9], LONG) == "+..+", "unlikely on average"
     assert filled("+..+", likely, [400, 60, 110, 400]) == "+..+", f"more than {INNER_SHARE} of the text"
 
 

@@ -86,7 +86,7 @@ def test_threshold_grows_with_size_of_site() -> None:
     stories = [story(number, "portrait", *own(number)) for number in range(5)]
     assert frequent(stories, {SITE: 200}) == "frequent"
     assert frequent(stories, {SITE: 5000}) is None
-    many = [story(number, "ad", *own(number)) for number in range(rules.MOST)]
+    many = [story(number, "ad", *own(number)) for number in range(rules.MAX_STORIES)]
     assert frequent(many, {SITE: 1_000_000}) == "frequent"
 
 

@@ -42,10 +42,10 @@ def test_every_method_ranks_only_unseen_stories(name: str) -> None:
     split = next(ranking.splits(log(), WINDOW))
     model = METHODS[name](split.training, split.cut)
     for question in split.questions[:20]:
-        found = model.ranked(question.history, question.now, 20)
+        found = model.rank(question.history, question.now, 20)
         assert len(found) == len(set(found)) == 20
         assert not set(found) & {view.story for view in question.history}
-    assert model.ranked((), split.questions[0].now, 5)
+    assert model.rank((), split.questions[0].now, 5)
 
 
 @pytest.mark.slow

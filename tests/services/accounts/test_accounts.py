@@ -219,7 +219,7 @@ def test_new_password_ends_other_sessions_and_tokens(accounts: Accounts, admin: 
 
 
 def test_tokens_per_person_are_limited(accounts: Accounts, admin: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MOST", 2)
+    monkeypatch.setattr(sessions, "MAX_TOKENS", 2)
     tokens = [accounts.tokens.add(admin, f"script {number}", admin.rights, now=now)[0] for number in range(2)]
     with pytest.raises(AccountError, match="at most 2 tokens"):
         accounts.tokens.add(admin, "one more", admin.rights, now=now)

@@ -287,7 +287,7 @@ def test_expired_claim_becomes_unknown(desk: Any, receiver: Any) -> None:
     from newsportal.services.alerts.run import Tally, follow
 
     follow(desk.work, Tally())
-    claimed = desk.accounts.alerts.claim(alert, now=desk.clock[0], seconds=LEASE, most=10)
+    claimed = desk.accounts.alerts.claim(alert, now=desk.clock[0], seconds=LEASE, limit=10)
     assert len(claimed) == 1
     step(desk.work)
     assert receiver.received == []

@@ -41,7 +41,7 @@ def test_pin_and_undo(store: Store) -> None:
     assert [event.id for event in store.events.pinned()] == [fire]
     editing.undo(store, number, by="林", now=NOW)
     assert store.events.pinned() == []
-    assert {event.id for event in store.events.listed(least=1).events} == {fire, catch}
+    assert {event.id for event in store.events.listed(min_stories=1).events} == {fire, catch}
 
 
 def test_split_is_kept_by_followers_and_rebuild_and_can_be_undone(store: Store) -> None:

@@ -117,7 +117,7 @@ def test_changes_are_read_in_batches(store: Store, monkeypatch: pytest.MonkeyPat
 
 
 def test_remembered_events_are_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "MOST_EVENTS", 1)
+    monkeypatch.setattr(following, "MAX_EVENTS", 1)
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     add(store, "catch", "海带丰收", CATCH, days=19)
     EventFollower().follow(store)
@@ -129,10 +129,10 @@ def test_remembered_events_are_limited(store: Store, monkeypatch: pytest.MonkeyP
 def test_rebuild_gives_the_same_events(store: Store) -> None:
     fill(store)
     EventFollower().follow(store)
-    before = [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events]
+    before = [(event.id, event.title, event.stories) for event in store.events.listed(min_stories=1).events]
     progress: list[tuple[int, int]] = []
     assert rebuild(store, lambda done, total: progress.append((done, total))) == store.last_seq()
-    assert [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events] == before
+    assert [(event.id, event.title, event.stories) for event in store.events.listed(min_stories=1).events] == before
     assert progress[-1] == (store.last_seq(), store.last_seq())
 
 

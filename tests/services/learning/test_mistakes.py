@@ -68,7 +68,7 @@ def test_all_errors_of_a_file_are_reported() -> None:
     found = file_mistakes(io.BytesIO("\n".join(lines).encode()), "jsonl", "a.jsonl")
     assert [str(line).split(":")[1] for line in found] == ["2", "3", "6"]
     assert file_mistakes(io.BytesIO(b'{"text": "a", "label": "x"}\n'), "jsonl", "a.jsonl") == []
-    assert len(file_mistakes(io.BytesIO(b"{\n" * 100), "jsonl", "a.jsonl", most=5)) == 5
+    assert len(file_mistakes(io.BytesIO(b"{\n" * 100), "jsonl", "a.jsonl", limit=5)) == 5
     assert file_mistakes(io.BytesIO("text,label\n好,x\n".encode("gb18030")), "csv", "a.csv")[0].args[0].startswith("a.csv:2: not utf-8")
     assert file_mistakes(io.BytesIO(b"text,label\na\n"), "csv", "a.csv")[0].message == Message(
         "corpus.line", line=2, why=Message("corpus.cells", cells=1, headings=2)

@@ -12,7 +12,7 @@ from cms import Cms, run, work_on
 from factories import NOW, article, invented
 
 from newsportal.services.publishing.base import Published, TargetDown
-from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
+from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MAX_TRIES, follow, pending, publish
 from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
@@ -252,7 +252,7 @@ def test_internal_error_of_one_article_does_not_block_others(
             return put(article, entry)
 
         monkeypatch.setattr(work.target, "put", breaking)
-        for day in range(MOST_TRIES + 1):
+        for day in range(MAX_TRIES + 1):
             publish(replace(work, now=lambda day=day: NOW + timedelta(days=400 + day)))
     assert len(cms.rows()) == 1
     assert "a fault of ours" in caplog.text
@@ -284,7 +284,7 @@ def test_waiting_for_another_version_is_not_a_failed_attempt(store: Store, add: 
     store.outbox.ask("cms", ids, "there", now=NOW)
     store.outbox.take("cms", "who hangs", now=NOW, seconds=900, limit=1)
     with work_on(store, tmp_path, cms.target()) as work:
-        for attempt in range(3 * MOST_TRIES):
+        for attempt in range(3 * MAX_TRIES):
             publish(replace(work, now=lambda attempt=attempt: NOW + (attempt + 1) * 2 * BUSY_WAIT))
     assert store.outbox.counts() == {"cms": {"waiting": 1, "under-way": 1}}
 

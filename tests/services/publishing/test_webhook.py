@@ -19,7 +19,7 @@ import pytest
 from cms import sources_with
 from factories import NOW
 
-from newsportal.services.publishing.run import MOST_TRIES, Tally, Work, pending, publish
+from newsportal.services.publishing.run import MAX_TRIES, Tally, Work, pending, publish
 from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources, parse
 from newsportal.store.store import Store
@@ -129,8 +129,8 @@ def test_permanent_server_error_fails_after_max_tries(store: Store, add: Add, re
     receiver.answers += [(500, {}, b"")] * 20
     add("a")
     tallies = [run(store, config, timedelta(days=day)) for day in range(20)]
-    assert [tally.failed for tally in tallies].index(1) == MOST_TRIES - 1
-    assert len(receiver.sent) == MOST_TRIES
+    assert [tally.failed for tally in tallies].index(1) == MAX_TRIES - 1
+    assert len(receiver.sent) == MAX_TRIES
 
 
 @pytest.mark.parametrize(

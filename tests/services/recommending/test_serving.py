@@ -10,7 +10,7 @@ import pytest
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
 from newsportal.recommend.base import Log
-from newsportal.recommend.clicks import columns, hours
+from newsportal.recommend.clicks import hours, to_columns
 from newsportal.recommend.formulas import DAY
 from newsportal.services.recommending import serving
 from newsportal.services.recommending.parts import fit, items
@@ -200,8 +200,8 @@ def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None
     fit(store, NOW)
     method = Recommending(method="paper", alpha=0.4, unit="days")
     found = Recommender(store, method, fresh=0).recommended("r0", NOW, 8)
-    learnt = columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
-    expected = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
+    learnt = to_columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
+    expected = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).rank(store.readers.history("r0"), NOW, 8)
     assert [item.recommendation.story for item in found] == list(expected)
     assert {item.recommendation.by for item in found} == {"neighbours"}
     assert expected != Recommender(store, fresh=0).recommended("r0", NOW, 8)

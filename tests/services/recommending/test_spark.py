@@ -22,7 +22,7 @@ from newsportal.recommend import best
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.best import Best
 from newsportal.recommend.blend import LocalLog
-from newsportal.recommend.clicks import columns, hours
+from newsportal.recommend.clicks import hours, to_columns
 from newsportal.services import spark
 from newsportal.services.recommending import parts
 from newsportal.services.spark import java
@@ -100,12 +100,12 @@ def partitioned(items: tuple[Item, ...], views: list[View]) -> spark.Log:
 
 
 def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[View], partitioned: spark.Log) -> None:
-    local = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
+    local = LocalLog(to_columns(best.Log(views, items)).before(hours(NOW)))
     assert (len(partitioned), partitioned.readers, partitioned.stories) == (len(local), local.readers, local.stories)
     assert (partitioned.alpha(), partitioned.rate()) == (local.alpha(), local.rate())
     for share in (0.0, 0.1, 0.5, 0.7, 0.85, 1.0):
-        assert partitioned.when(share) == local.when(share)
-    begin, end = local.when(0.6), local.when(0.8)
+        assert partitioned.quantile(share) == local.quantile(share)
+    begin, end = local.quantile(0.6), local.quantile(0.8)
     distributed, expected = partitioned.moments(begin, end), local.moments(begin, end)
     assert len(distributed) == len(expected) > 50
     for actual, other in zip(distributed, expected, strict=True):
@@ -116,18 +116,18 @@ def test_distributed_log_equals_local_log(items: tuple[Item, ...], views: list[V
 
 @pytest.mark.slow
 def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[View], partitioned: spark.Log) -> None:
-    distributed = best.learnt_of(partitioned, hours(NOW))
-    local = best.fitted(columns(best.Log(views, items)), hours(NOW))
+    distributed = best.fit_log(partitioned, hours(NOW))
+    local = best.fit_clicks(to_columns(best.Log(views, items)), hours(NOW))
     assert distributed.facts == local.facts
     for table in ("joint", "after"):
-        one, other = getattr(distributed.learnt, table), getattr(local.learnt, table)
+        one, other = getattr(distributed.stats, table), getattr(local.stats, table)
         assert np.array_equal(one.starts, other.starts)
         assert np.array_equal(one.story, other.story)
         assert np.array_equal(one.value, other.value)
-    assert np.array_equal(distributed.learnt.popular, local.learnt.popular)
-    assert distributed.packed() == local.packed(), "bit for bit"
+    assert np.array_equal(distributed.stats.popular, local.stats.popular)
+    assert distributed.pack() == local.pack(), "bit for bit"
     for column in ("starts", "story", "began", "by"):
-        assert np.array_equal(getattr(distributed.learnt.rows, column), getattr(local.learnt.rows, column))
+        assert np.array_equal(getattr(distributed.stats.rows, column), getattr(local.stats.rows, column))
     _assert_same(
         distributed, local, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)}
     )
@@ -143,7 +143,7 @@ def _assert_same(distributed: Best, local: Best, histories: dict[str, list[View]
 
 def test_log_without_views_can_be_fitted(items: tuple[Item, ...]) -> None:
     empty = spark.Log(ListRdd([parts.part([], items)] * 2), items, hours(NOW))
-    assert best.learnt_of(empty, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
+    assert best.fit_log(empty, hours(NOW)).facts == best.fit_clicks(to_columns(best.Log([], items)), hours(NOW)).facts
 
 
 BOTH = """

@@ -150,7 +150,7 @@ def test_saved_pages_of_the_site_are_selected(archive: Path) -> None:
     found = saved_pages(archive, frozenset({"port.example"}), NOW)
     assert {page.url for page in found} == {page.url for page in PAGES}
     assert {page.body for page in found} == {page.body for page in PAGES}
-    assert len(saved_pages(archive, frozenset({"port.example"}), NOW, most=2)) == 2
+    assert len(saved_pages(archive, frozenset({"port.example"}), NOW, limit=2)) == 2
     assert saved_pages(archive, frozenset({"nowhere.example"}), NOW) == []
 
 

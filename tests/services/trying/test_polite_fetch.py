@@ -77,7 +77,7 @@ def test_too_long_crawl_delay_stops_the_visit() -> None:
 
 def test_requests_are_limited() -> None:
     requested, get = pages(404)
-    visit = Visitor(get, most=3)  # type: ignore[arg-type]
+    visit = Visitor(get, max_requests=3)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
     visit(f"{SITE}/b")
     with pytest.raises(FetchRefused, match="3 requests"):

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import quote
 
 from newsportal.extractors import load_yaml
-from newsportal.extractors.lists import selector
-from newsportal.extractors.lists.selector import Rule
+
+if TYPE_CHECKING:
+    from newsportal.extractors.lists.selector import Rule
 
 Described = TypeVar("Described")
 
@@ -82,6 +83,8 @@ class Wrapper:
 
     def check(self) -> None:
         """Check the rules. Raises ``ValueError`` naming the field of an invalid rule."""
+        from newsportal.extractors.lists import selector  # loaded late: few processes need lxml
+
         for name in ("block", "title", "link", "site", "summary", "date", "skip", "target", "drop"):
             try:
                 selector.check(getattr(self, name))
