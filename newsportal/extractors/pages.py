@@ -48,8 +48,7 @@ CUT: Final = "[…]"  # appended to a text that was cut
 
 
 def fill(article: Article, found: Extraction) -> Article:
-    """Fill the article's missing fields from the extraction, then the link. Texts over ``MAX_TEXT`` characters are cut and end with
-    ``CUT``."""
+    """Fill the article's missing fields from the extraction, then the link. Texts over ``MAX_TEXT`` characters are cut; ``CUT`` follows."""
     link, text, html = article.link, article.text or found.text, article.html or found.html
     if text and len(text) > MAX_TEXT:
         text = f"{text[: MAX_TEXT - len(CUT) - 1]}\n{CUT}"

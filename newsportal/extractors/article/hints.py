@@ -70,8 +70,7 @@ def is_aside(mask: Any) -> Any:
 
 
 def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> Mapping[str, Collection[str]] | None:
-    """Return tags (no ``meta``, ``link``) that may contain one of ``words``, and the ``attributes`` before it; a superset; ``None``:
-    any."""
+    """Return tags (no ``meta``, ``link``) that may contain one of ``words``, and ``attributes`` before it; a superset; ``None``: any."""
     tags: defaultdict[str, set[str]] = defaultdict(set)
     for word in words:
         place, tries = html.find(word), 0

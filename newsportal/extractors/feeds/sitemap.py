@@ -49,8 +49,7 @@ LEAST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """One ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed`` is its ``lastmod``, the rest is of the news
-    extension."""
+    """A ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed`` is its ``lastmod``, the rest is of the news extension."""
 
     url: str
     changed: datetime | None = None

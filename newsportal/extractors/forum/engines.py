@@ -90,8 +90,7 @@ def select(tree: Tree, selector: str) -> list[int]:
 
 
 def numbers(tree: Tree, selector: str) -> list[int]:
-    """Return the nodes that a selector matches, in page order. Linear: it uses the tree's index, while XPath reads all classes each
-    time."""
+    """Return the nodes that a selector matches, in page order. Linear: it uses the tree's index; XPath reads all classes each time."""
     found: list[int] = []
     for place, step in enumerate(_steps_of(selector)):
         if step.classes:

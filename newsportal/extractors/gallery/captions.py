@@ -79,8 +79,7 @@ def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles
 
 
 def _caption(picture: PagePicture, beside: str | None) -> str | None:
-    """Return the first of: the figure's caption, an attribute of the element around, the text beside the picture, its own ``alt`` or
-    label."""
+    """Return the first of: the figure's caption, an attribute of the element around, text beside the picture, its ``alt`` or label."""
     node, figure = picture.node, next(picture.node.iterancestors("figure"), None)
     figcaptions = list(figure.iter("figcaption")) if figure is not None else []
     lines = [line for line in dom.lines_of(figcaptions[0]) if NOISE.search(line) is None] if len(figcaptions) == 1 else []

@@ -120,8 +120,7 @@ NUMBERED: Final = re.compile(r"\d", re.ASCII)  # Last path segments of stories c
 
 
 def guess(page: GalleryPage) -> str | None:
-    """Return a guessed URL pattern of the story with the first page ``page``; ``None`` if the page names others itself, or none can
-    exist."""
+    """Return a guessed URL pattern of the story with the first page ``page``; ``None`` if the page names others, or none can exist."""
     if page.whole or page.total or page.next or page.pages or not page.title or len(page.images) > FEW:
         return None
     parts = urlsplit(page.url)

@@ -169,8 +169,7 @@ class SummaryAnchor:
         self._lock = Lock()
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-        """Extract the article. Raises ``NotApplicable``: ``no-summary`` (nor cached block), ``summary-not-found``, ``no-body`` (no
-        block)."""
+        """Extract the article. Raises ``NotApplicable``: ``no-summary`` (nor cached block), ``summary-not-found``, ``no-body``."""
         anchor = anchor_of(link.summary if link else None, self._length)
         site = site_of(document.url)
         with self._lock:
