@@ -86,7 +86,7 @@ def main() -> None:
     options = parser.parse_args()
     source = articles(chain(bodies(options.corpus)), max(options.stored) + 3 * MEASURED * len(options.stored))
     print(f"{'stored':>8}  {'':28}{'ms':>7}{'ms cpu':>8}{'kB written':>12}")
-    repeated, save = prints.repeated, prints.save
+    repeated, save = prints.find_repeated, prints.save
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(f"sqlite:///{folder}/news.db")
         assert isinstance(store, Store)
@@ -96,9 +96,9 @@ def main() -> None:
                 store.add(next(source), now=NOW)
             batch = [next(source) for _ in range(MEASURED)]
             show(number, "with the search for reposts", stored(store, iter(batch)))
-            prints.repeated, prints.keep = lambda *_: None, lambda *_: None
+            prints.find_repeated, prints.keep = lambda *_: None, lambda *_: None
             show(number, "without", stored(store, (next(source) for _ in range(MEASURED))))
-            prints.repeated, prints.save = repeated, save
+            prints.find_repeated, prints.save = repeated, save
             count = number + 2 * MEASURED
             show(number, "a table of postings alone", postings(tempfile.mkdtemp(dir=folder), number))
             start = time.perf_counter()

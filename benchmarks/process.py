@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--mode", action="append")
     options = parser.parse_args()
     loaded = sources.load(options.sources)
-    sources.use_own_words(loaded)
+    sources.use_custom_words(loaded)
     shared, first = share(loaded, None), None
     print(f"{'mode':10} {'start-up':>9} {'seconds':>8} {'pages/s':>8} {'processor':>9}  stored folded failed lists")
     for mode in options.mode or MODES:

@@ -38,5 +38,5 @@ def test_demo_has_views_recommendations_and_months(tmp_path: Path) -> None:
     assert all(stories[view.story] <= view.at <= newsroom.NOW and 1 <= view.seen <= view.pictures for view in views)
     recommender = Recommender(store)
     found = [recommender.recommended(name, newsroom.NOW, 10) for name in sorted({view.reader for view in views})[:10]]
-    assert any(entry.because for some in found for entry in some)
+    assert any(entry.origin for some in found for entry in some)
     store.close()

@@ -18,7 +18,7 @@ from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes
 from newsportal.cli.output import confirm_loss, pick, print_json, print_result, print_rows, progress, report_progress, write_json_lines
 from newsportal.errors import CorpusError, StoreError
 from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
-from newsportal.services.learning.gathering import MIN_CHARS, PER_LABEL, gather, give_label
+from newsportal.services.learning.gathering import MIN_CHARS, PER_LABEL, gather, label_document
 from newsportal.store.labels import CATEGORIES, RANKS, Corpus, NewDocument
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -138,7 +138,7 @@ def label(
     with open_record(sources) as (_, store):
         with suppress(OSError, KeyError, ImportError):
             by = by or getpass.getuser()
-        found = give_label(store, corpus, id, label, by=by or None, now=datetime.now(UTC))
+        found = label_document(store, corpus, id, label, by=by or None, now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
     former = f" (before: {history[-2].label or 'left out'})" if len(history) > 1 else ""
     row = {"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(entry) for entry in history]}

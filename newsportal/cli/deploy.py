@@ -24,7 +24,7 @@ from newsportal import __version__
 from newsportal.cli.options import load
 from newsportal.cli.output import print_json, writable
 from newsportal.errors import NewsportalError, RunnerRefused
-from newsportal.services.jobs.scrapyd import DEFAULT, Server, exposed, target
+from newsportal.services.jobs.scrapyd import DEFAULT, Server, exposure_warning, find_target
 from newsportal.sources.uris import mask
 
 PACKAGE = "newsportal"
@@ -178,9 +178,9 @@ def deploy(
             part.write_bytes(content)
         typer.echo(f"{build_only}: {len(content):,} bytes")
         return
-    found = target(to, Path.cwd(), os.environ)
+    found = find_target(to, Path.cwd(), os.environ)
     found = replace(found, project=project) if project else found
-    if word := exposed(found):
+    if word := exposure_warning(found):
         typer.echo(word, err=True)
     deployed = send(Server(found), sortable(label) if (label := version or found.version) else stamp(datetime.now(UTC)), content)
     if as_json:

@@ -32,7 +32,7 @@ from newsportal.search.docs import visible_articles
 from newsportal.services.assistant import AssistantClient, AssistantError
 from newsportal.sources import Sources
 from newsportal.sources.places import PLACES, Place
-from newsportal.sources.timing import judged, summary, watched
+from newsportal.sources.timing import monitored_sources, sources_health, summary
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.text import words
@@ -128,7 +128,7 @@ def _index(sources: Sources) -> Result:
 def _health(sources: Sources) -> Result:
     try:
         with closing(open_store(sources.store)) as store:
-            found = judged(store, watched(sources), local(datetime.now(UTC)))
+            found = sources_health(store, monitored_sources(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
         return Result(None, f"unknown, the store is not available: {error}")
     bad = any(item.health.bad for item in found)
@@ -265,7 +265,7 @@ def check_assistant(sources: SourcesFile = None, as_json: AsJsonLine = False) ->
         client = AssistantClient(store, config)
         now, began = datetime.now(UTC), monotonic()
         answer, _ = client.converse("Answer with the word ready alone.", "Are you ready?")
-        calls, tokens = store.assistant.used(client.day(now))
+        calls, tokens = store.assistant.used(client.day_start(now))
     if not answer.strip():
         raise AssistantError(Message("assistant.no-answer"))
     text = " ".join(answer.split())[:100]

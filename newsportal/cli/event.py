@@ -38,7 +38,7 @@ def list_(
     """List events, the weightiest first: reports count half after twelve hours."""
     with open_record(sources) as (_, store):
         order = "newest" if newest else "hottest"
-        found = store.events.listed(since=moment(since), topic=topic, min_stories=min_stories, order=order, limit=limit).events
+        found = store.events.list_events(since=moment(since), topic=topic, min_stories=min_stories, order=order, limit=limit).events
         print_rows([plain(event) for event in found], COLUMNS, as_json)
     if not found and not as_json:
         typer.echo("no such events; newsportal up assigns stories to events, or newsportal event rebuild", err=True)
@@ -47,7 +47,7 @@ def list_(
 def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Show an event: turning points, stories with the decisive words, edits."""
     with open_record(sources) as (config, store):
-        event = editing.existing(store, store.events.joined(id) or id)
+        event = editing.get_event(store, store.events.merged_into(id) or id)
         event_view, edits = view(store, event, ZoneInfo(config.portal.timezone)), store.events.edits(id)
     values = whole(event_view) | {"edits": [pick(edit, "number", "kind", "at", "by", "undone") for edit in edits]}
     if as_json:

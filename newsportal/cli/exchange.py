@@ -24,9 +24,9 @@ from newsportal.cli.output import count_items, pick, print_json, writable
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, Thread, content_id
-from newsportal.services.exchange.form import SCHEMA, Incoming, incoming, whole
+from newsportal.services.exchange.form import SCHEMA, Incoming, full_values, incoming
 from newsportal.services.exchange.tables import read_csv, read_parquet, read_warc, write_csv, write_parquet, write_warc
-from newsportal.sources import use_own_words
+from newsportal.sources import use_custom_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
 from newsportal.store.dialects import chunks
@@ -88,9 +88,9 @@ def export(
             typer.echo(word, err=True)
         articles = count_items(filter(selection.holds, store.all_articles()), "articles", transient=False)
         if format is Format.warc and path is not None:
-            write_warc(articles, path, lambda article: whole(article, store))
+            write_warc(articles, path, lambda article: full_values(article, store))
             return
-        write_rows(format, (whole(article, store) for article in articles), path, bom=bom)
+        write_rows(format, (full_values(article, store) for article in articles), path, bom=bom)
 
 
 def write_rows(format: Format, rows: Iterable[dict[str, Any]], path: Path | None, *, bom: bool = True) -> None:
@@ -236,7 +236,7 @@ def import_files(
     Exit status 1 if a file cannot be read.
     """
     config = load(sources)
-    use_own_words(config)
+    use_custom_words(config)
     forms = []
     for file in files:
         form = format or next((form for ending, form in ENDINGS.items() if file.lower().endswith(ending)), None)

@@ -22,9 +22,9 @@ from newsportal.cli.output import confirm_loss, make_table, print_json, print_ro
 from newsportal.errors import ModelError
 from newsportal.messages import Message, format_time, from_dict, to_json
 from newsportal.services.jobs.base import NICENESS
-from newsportal.services.learning.evaluation import activate_version, side_by_side, stored_versions
+from newsportal.services.learning.evaluation import activate_version, compare_versions, stored_versions
 from newsportal.services.learning.files import FORMS, UTF8, is_empty
-from newsportal.services.learning.training import Trained, TrainingDocument, train_corpus
+from newsportal.services.learning.training import TrainingDocument, TrainingResult, train_corpus
 from newsportal.services.learning.training import retrain as retrain_all
 from newsportal.services.learning.training import train as trained_on
 from newsportal.store.models import Model
@@ -85,7 +85,7 @@ def compare(
 ) -> None:
     """Compare versions on documents that none has seen."""
     with open_record(sources) as (_, store), report_progress() as step:
-        reports, unread = side_by_side(store, name, versions or stored_versions(store, name), step)
+        reports, unread = compare_versions(store, name, versions or stored_versions(store, name), step)
     for line in unread:
         typer.echo(line, err=True)
     by_name = {f"version {version}": measured for version, measured in sorted(reports.items())}
@@ -180,7 +180,7 @@ def train(
     _print_result(row | trained.facts(), trained, report, as_json)
 
 
-def _print_result(row: dict[str, Any], trained: Trained, report: Path | None, as_json: bool) -> None:
+def _print_result(row: dict[str, Any], trained: TrainingResult, report: Path | None, as_json: bool) -> None:
     name = row.get("model") or f"{row['corpus']}, version {row['version']}"
     if trained.report:
         write_page(report, name, {name: trained.report}, trained.warnings)

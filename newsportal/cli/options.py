@@ -69,11 +69,11 @@ def load(path: Path | None) -> Sources:
 @contextmanager
 def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
     """Open sources and store without the index, closed at the end. ``create``: create a missing store."""
-    from newsportal.sources import use_own_words
+    from newsportal.sources import use_custom_words
     from newsportal.store import open_store
 
     config = load(path)
-    use_own_words(config)
+    use_custom_words(config)
     with closing(open_store(config.store, create=create)) as store:
         yield config, store
 

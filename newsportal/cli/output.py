@@ -22,7 +22,7 @@ from rich.text import Text
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message, format_time
 from newsportal.services.jobs.base import progress_reporter
-from newsportal.services.jobs.records import alive
+from newsportal.services.jobs.records import is_running
 from newsportal.store.copying import OnProgress
 from newsportal.text import clean
 
@@ -168,7 +168,7 @@ def writable(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-            if (writer := leftover.suffixes[-2][1:]).isdigit() and not alive(int(writer), None):  # its writer was killed
+            if (writer := leftover.suffixes[-2][1:]).isdigit() and not is_running(int(writer), None):  # its writer was killed
                 leftover.unlink()
         part.touch()
         part.unlink()

@@ -24,8 +24,8 @@ from newsportal.processing.mapping import on_spark, processes
 from newsportal.processing.reading import ReadPage
 from newsportal.processing.storing import OnPage, Summary, process_archives
 from newsportal.processing.tracker import share
-from newsportal.services.exchange.form import whole
-from newsportal.sources import Sources, use_own_words
+from newsportal.services.exchange.form import full_values
+from newsportal.sources import Sources, use_custom_words
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -58,7 +58,7 @@ def process(
     if as_json and not (into or path):
         raise typer.BadParameter("the articles are written to standard output; use --out FILE or --into", param_hint="--json")
     config = load(sources)
-    use_own_words(config)
+    use_custom_words(config)
     began = time.perf_counter()
     summary = Summary()
     with _stores(config, into) as (store, models):
@@ -70,7 +70,7 @@ def process(
                 paths = [str(file.absolute()) for file in files]
                 process_archives(shared, paths, store, mapped, summary, listed_only=listed, on_progress=report, on_page=_reporter(as_json))
             if not into:
-                yield from (whole(article, store) for article in store.all_articles())
+                yield from (full_values(article, store) for article in store.all_articles())
 
         if into:
             deque(rows(), maxlen=0)

@@ -22,7 +22,7 @@ from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.base import Step, Target
-from newsportal.services.publishing.dry_run import dry_run, waiting
+from newsportal.services.publishing.dry_run import dry_run, preview_waiting
 from newsportal.services.publishing.run import Tally, Work
 from newsportal.services.publishing.run import publish as published
 from newsportal.services.publishing.targets import open_target
@@ -54,7 +54,7 @@ def publish(
             return
         for settings, destination in targets:
             number = 0
-            for number, trial in enumerate(waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
+            for number, trial in enumerate(preview_waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
                 for step in (Step(f"rejected: {trial.refused}", {}),) if trial.refused else trial.steps:  # values stand apart, as sent
                     row = {"target": settings.name, "article": trial.entry.article_id, "step": step.what, "values": step.values}
                     if as_json:
@@ -114,7 +114,7 @@ def again(
         ids = [article_named(store, name) for name in article or ()]
         names = [settings.name for settings, _ in targets]
         if ids:
-            number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
+            number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
         else:
             number = sum(store.outbox.retry(name, now=now) for name in names)
         finish(store, targets, None, as_json, f"{counted(number, 'article')} tried again")
@@ -210,7 +210,7 @@ def unpublish(
     with targets_of(sources, target) as (store, targets):
         now, ids = datetime.now(UTC), [article_named(store, name) for name in article]
         names = [settings.name for settings, _ in targets]
-        number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "gone", now=now) for name in names)
+        number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "gone", now=now) for name in names)
         if not number:
             raise NewsportalError("none of them was published; see: newsportal publish status --state done")
         finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")

@@ -35,7 +35,7 @@ from newsportal.messages import aware, format_time
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.base import NICENESS
-from newsportal.services.learning.files import guess
+from newsportal.services.learning.files import guess_form
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.serving import Recommender
 from newsportal.store.reader_views import Month
@@ -162,7 +162,7 @@ def import_(
     """
     if form not in (*FORMS, "auto"):
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}, auto", param_hint="--format")
-    form, name = (guess(Path(file)) if form == "auto" else form), ("standard input" if file == "-" else file)
+    form, name = (guess_form(Path(file)) if form == "auto" else form), ("standard input" if file == "-" else file)
     with open_views(file) as stream, open_record(sources) as (_, store):
         total = sum(1 for _ in read_views(stream, form, name))
         if not total:

@@ -22,10 +22,10 @@ from newsportal.errors import NewsportalError, StoreError
 from newsportal.items.report import Run
 from newsportal.messages import local
 from newsportal.services.jobs.base import CRAWL, Job, Row, Runner
-from newsportal.services.jobs.duties import Caps, DueSources
+from newsportal.services.jobs.duties import DueSources, Limits
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records, reports, with_outcome
-from newsportal.services.jobs.scrapyd import ScrapydRunner, Server, exposed, project_of, target
+from newsportal.services.jobs.scrapyd import ScrapydRunner, Server, exposure_warning, find_target, project_of
 from newsportal.services.jobs.supervisor import Claims, SourcesReloader, Supervisor
 from newsportal.sources import Sources
 from newsportal.store import open_store
@@ -144,8 +144,8 @@ def runner_of(
         raise typer.BadParameter("--scrapyd and --local exclude each other")
     records = Records(sources.jobs_folder)
     if scrapyd is not None:
-        server = Server(target(scrapyd, Path.cwd(), os.environ))
-        if word := exposed(server.target):
+        server = Server(find_target(scrapyd, Path.cwd(), os.environ))
+        if word := exposure_warning(server.target):
             typer.echo(word, err=True)
         return ScrapydRunner(server, records, settings or {}, lambda: project_of(server, project)), records
     return LocalRunner(records, sources.folder, settings or {}, origin="schedule"), records
@@ -183,7 +183,7 @@ def schedule(
         file,
         runner,
         records,
-        [DueSources(file, Caps(jobs, batch), once=once)],
+        [DueSources(file, Limits(jobs, batch), once=once)],
         emit,
         every=every,
         once=once,

@@ -30,7 +30,7 @@ from newsportal.portal.monitor.queues import Ask, Queues, Settle, Way, longest
 from newsportal.search import open_index
 from newsportal.services.accounts import open_accounts
 from newsportal.services.daily import DailySums, daily_uri
-from newsportal.sources import Sources, use_own_words
+from newsportal.sources import Sources, use_custom_words
 from newsportal.store import open_store
 
 BROWSER_DELAY = 0.8  # seconds until the server responds: a browser opened earlier shows an error
@@ -69,7 +69,7 @@ def run(
     portal. Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError``."""
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     config = load(sources)
-    use_own_words(config)
+    use_custom_words(config)
     with (
         closing(listen(host, port)) as listener,
         closing(open_store(config.store)) as store,
@@ -88,7 +88,7 @@ def run(
         console.print(f"{config.portal.title}: {address}  (Ctrl-C to stop)")
         if (created := accounts.people.add_first_admin(now=datetime.now(UTC))) is not None:  # its password is printed once, and not stored
             person, password = created
-            accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
+            accounts.audit_log.add(None, "person.first", person.name, now=datetime.now(UTC))
             console.print(f"sign in at {address}/login as {person.name} with the password {password}")
             console.print(f"(shown only once; for a new one: newsportal user password {person.name})")
         console.file.flush()  # the output may be a service's log: print it now and not at the end

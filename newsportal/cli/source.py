@@ -21,11 +21,11 @@ from newsportal.cli.source_adding import add, export, import_, show, suggest
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.messages import did_you_mean, format_time, local
 from newsportal.services.jobs.scrapyd import CONFIGURATION
-from newsportal.services.trying.saved import plain, tried, unknown
+from newsportal.services.trying.saved import plain, try_source, unknown_source
 from newsportal.sources import FILE_NAME, Source, Topic, edit, schema_text
 from newsportal.sources.changing import Way, change_many
-from newsportal.sources.editing import earlier, go_back, versions
-from newsportal.sources.timing import Judged, judged, summary, timetable, visit_soon, visited, watched
+from newsportal.sources.editing import earlier_version, roll_back, versions
+from newsportal.sources.timing import SourceHealth, monitored_sources, sources_health, summary, timetable, visit_soon, visited_sources
 from newsportal.store import open_store
 
 SCHEMA_NAME = "sources.schema.json"
@@ -104,7 +104,7 @@ def _test(
     """Fetch a list page and an article of a source; exit status 1 if nothing is found."""
     config = load(sources)
     good = True
-    for trial, reading in tried(name, config, query):
+    for trial, reading in try_source(name, config, query):
         good &= trial.failure is None
         if as_json:
             print_json(plain(trial, reading))
@@ -146,9 +146,9 @@ def remove(names: Names, sources: SourcesFile = None) -> None:
 def visit(name: Name, sources: SourcesFile = None) -> None:
     """Make a source due (for newsportal up, schedule, crawl --due)."""
     config = load(sources)
-    keys = [row.key for row in visited(config) if name in (row.key, getattr(row.source, "name", None), row.key.partition(":")[2])]
+    keys = [row.key for row in visited_sources(config) if name in (row.key, getattr(row.source, "name", None), row.key.partition(":")[2])]
     if not keys:
-        raise NewsportalError(unknown(name, config) if not config.find(name) else f"{name} is switched off, or is never visited")
+        raise NewsportalError(unknown_source(name, config) if not config.find(name) else f"{name} is switched off, or is never visited")
     with closing(open_store(config.store)) as store:
         for key in keys:
             due = visit_soon(store, key, datetime.now(UTC))
@@ -168,8 +168,8 @@ def undo(
             row = {"steps": index, "until": entry.at.isoformat(), "bytes": entry.size}
             typer.echo(json.dumps(row) if as_json else f"{index:3}  until {local(entry.at):%Y-%m-%d %H:%M:%S%z}  {entry.size} bytes")
         return
-    version = earlier(path, steps)
-    go_back(path, version)
+    version = earlier_version(path, steps)
+    roll_back(path, version)
     typer.echo(f"{path} is restored to its state until {local(version.at):%Y-%m-%d %H:%M:%S%z}; undo again to revert this")
 
 
@@ -181,7 +181,7 @@ def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str,
     for name in dict.fromkeys(names):
         found = config.find(name)
         if not found:
-            raise NewsportalError(unknown(name, config))
+            raise NewsportalError(unknown_source(name, config))
         if len(found) > 1:
             raise NewsportalError(f"{name!r} is ambiguous; give one of {', '.join(source.key for source in found)}")
         selected += found
@@ -202,13 +202,13 @@ def health(
 ) -> None:
     """Show the health of sources."""
     config = load(sources)
-    found = list(watched(config))
+    found = list(monitored_sources(config))
     if name is not None:
         found = [source for source in found if name in (source.key, source.name)]
         if not found:
             raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
     with closing(open_store(config.store)) as store:
-        rows = judged(store, found, local(datetime.now(UTC)))
+        rows = sources_health(store, found, local(datetime.now(UTC)))
     visible = [row for row in rows if row.health.bad] if bad else rows
     if as_json:
         for row in visible:
@@ -232,7 +232,7 @@ def health(
         raise typer.Exit(1)
 
 
-def health_row(row: Judged) -> dict[str, Any]:
+def health_row(row: SourceHealth) -> dict[str, Any]:
     verdict, figures, pace = row.health, row.health.figures, row.health.cadence
     gaps = pace if pace and pace.gaps else None
     return {
@@ -263,7 +263,7 @@ def schedule(
 ) -> None:
     """Show when each source is visited next, and why."""
     config = load(sources)
-    rows = [row for row in visited(config) if name in (None, row.key, getattr(row.source, "name", None), row.key.partition(":")[2])]
+    rows = [row for row in visited_sources(config) if name in (None, row.key, getattr(row.source, "name", None), row.key.partition(":")[2])]
     if name is not None and not rows:
         raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
     with closing(open_store(config.store)) as store:

@@ -26,8 +26,8 @@ from newsportal.services.discovery.opml import write as write_outlines
 from newsportal.services.discovery.search import MAX_REQUESTS, find
 from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.services.discovery.suggestions import plain as suggestion_row
-from newsportal.services.trying.polite_fetch import visitor
-from newsportal.services.trying.proposing import MORE, Family, Import, Offer, Visited, figures, plain, planned, proposed, visits, write
+from newsportal.services.trying.polite_fetch import polite_fetcher
+from newsportal.services.trying.proposing import MORE, Family, Plan, Proposals, Visited, figures, plain, plan_import, propose, visits, write
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.trial import ArticleTrial, Trial
 from newsportal.sources import Sources
@@ -61,8 +61,8 @@ def add(
     path = sources_path(sources)
     config = load(path)
     with console(stderr=True).status("") as status:
-        visit = visitor(config, max_requests=MAX_REQUESTS + MORE, report=lambda url: status.update(f"looking at {clean(url)[:100]}"))
-        offer = proposed(url, config, visit, kind=kind, everything=everything, name=name, category=category)
+        visit = polite_fetcher(config, max_requests=MAX_REQUESTS + MORE, report=lambda url: status.update(f"looking at {clean(url)[:100]}"))
+        offer = propose(url, config, visit, kind=kind, everything=everything, name=name, category=category)
     previews, interactive = offer.previews, sys.stdin.isatty() and not (yes or as_json)
     if not as_json:
         _show(offer)
@@ -81,7 +81,7 @@ def add(
         typer.echo(f"{added_to}. Try it: newsportal source test '{preview.values['name']}'")
 
 
-def _show(offer: Offer) -> None:
+def _show(offer: Proposals) -> None:
     out = console()
     for preview in offer.previews:
         found = preview.proposal
@@ -189,7 +189,7 @@ def visit_sites(found: list[Suggestion], sources: Sources) -> dict[str, Proposal
     best: dict[str, Proposal] = {}
     with console(stderr=True).status("") as status:
         for suggestion in found:
-            visit = visitor(sources, report=lambda url: status.update(f"looking at {url[:100]}"))
+            visit = polite_fetcher(sources, report=lambda url: status.update(f"looking at {url[:100]}"))
             try:
                 best[suggestion.site] = find(suggestion.address, visit, visit.robots)[0][0]
             except NewsportalError as error:
@@ -203,7 +203,7 @@ def counted(store: Store, sources: Sources, since: datetime) -> SiteCounter:
     counter = SiteCounter(address for source in places for address in visits(source))
     for article in count_items(store.all_articles(), "articles", TimeElapsedColumn()):
         if article.moment >= since:
-            counter.take(article)
+            counter.add(article)
     return counter
 
 
@@ -223,7 +223,7 @@ def import_(
     path = sources_path(sources)
     config = load(path)
     if "://" in source:
-        page = visitor(config)(source)
+        page = polite_fetcher(config)(source)
         if page.status >= 400:
             raise NewsportalError(f"{source}: the server answers {page.status}")
         outlines = read(page.body, page.content_type, page.url)
@@ -233,7 +233,7 @@ def import_(
                 outlines = read(stream.read(MAX_BYTES + 1))
         except OSError as error:
             raise NewsportalError(f"{source}: {error.strerror}") from error
-    plan = planned(outlines.feeds, config, category, enabled=not disabled)
+    plan = plan_import(outlines.feeds, config, category, enabled=not disabled)
     if as_json:
         rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
         rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
@@ -269,7 +269,7 @@ def export(
         typer.echo(f"{out}: {text.count('xmlUrl=')} feeds")
 
 
-def _print_plan(outlines: OutlineList, plan: Import) -> None:
+def _print_plan(outlines: OutlineList, plan: Plan) -> None:
     out = console()
     for values in plan.new[:SHOWN]:
         folder = f"  [{values['category']}]" if "category" in values else ""

@@ -22,7 +22,7 @@ from newsportal.errors import NewsportalError, StoreError
 from newsportal.messages import format_time
 from newsportal.services.accounts import open_accounts
 from newsportal.services.editing.drafts import Draft, Editor, correction, draft_of
-from newsportal.services.events.editing import Log, unlogged
+from newsportal.services.events.editing import Log, no_log
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
@@ -133,10 +133,10 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
     with open_record(sources) as (config, store):
         file = sqlite_file(config.accounts_uri)
         if file is not None and not file.exists():  # no accounts exist
-            yield store, unlogged
+            yield store, no_log
             return
         with closing(open_accounts(config.accounts_uri)) as accounts:
-            yield store, lambda action, subject, details: accounts.trail.add(None, action, subject, details, now=datetime.now(UTC))
+            yield store, lambda action, subject, details: accounts.audit_log.add(None, action, subject, details, now=datetime.now(UTC))
 
 
 @contextmanager

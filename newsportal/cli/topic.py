@@ -16,7 +16,7 @@ from newsportal.messages import did_you_mean
 from newsportal.services.topics import DAYS, counts, preview
 from newsportal.services.topics import assign as assign_to
 from newsportal.sources import edit
-from newsportal.sources.categories import drop, list_categories, put, values_of
+from newsportal.sources.categories import drop_category, list_categories, put_category, values_of
 from newsportal.store.results import StoryFilter
 from newsportal.text import clean
 
@@ -139,7 +139,7 @@ def set_(
     words = configured.words if word is None and configured else tuple(filter(None, word or ()))
     hints = configured.hints if hint is None and configured else tuple(filter(None, hint or ()))
     is_enabled = enabled if enabled is not None else found.enabled if found else True
-    edit(path, put(values_of(rename or name, words, hints, enabled=is_enabled), name if configured else None))
+    edit(path, put_category(values_of(rename or name, words, hints, enabled=is_enabled), name if configured else None))
     typer.echo(f"{rename or name} was written into {path}; to undo it: newsportal source undo")
 
 
@@ -150,7 +150,7 @@ def remove(name: CategoryName, sources: SourcesFile = None) -> None:
     if name not in names:
         near = did_you_mean(name, names)
         raise NewsportalError(f"sources.yaml has no category {name!r}{f'; {near}' if near else ''}")
-    edit(path, drop(name))
+    edit(path, drop_category(name))
     typer.echo(f"{name} was removed from {path}; to undo it: newsportal source undo")
 
 

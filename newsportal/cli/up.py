@@ -48,7 +48,7 @@ class Background(threading.Thread):
 
     def crawl(self) -> None:
         """Visit due sources at once, after a push from a hub."""
-        self._crawl.ask()
+        self._crawl.trigger()
         self.supervisor.wake()
 
     def stop(self) -> None:

@@ -39,7 +39,7 @@ def person_named(accounts: Accounts, name: str) -> Person:
 
 
 def log(accounts: Accounts, action: str, subject: str, details: dict[str, object] | None = None) -> None:
-    accounts.trail.add(None, action, subject, details, now=datetime.now(UTC))
+    accounts.audit_log.add(None, action, subject, details, now=datetime.now(UTC))
 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:

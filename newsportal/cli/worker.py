@@ -139,7 +139,7 @@ def watch(file: SourcesReloader, ending: WorkerExit) -> None:
     """Watch the sources file; restart the worker with a valid new one."""
     while not ending.reported:
         time.sleep(LOOK)
-        if file.reread() and not ending.reported:
+        if file.reload() and not ending.reported:
             ending.reported = ending.changed = True
             os.kill(os.getpid(), signal.SIGTERM)
 

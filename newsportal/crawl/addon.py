@@ -18,7 +18,7 @@ from itemadapter.adapter import AdapterInterface
 from scrapy.utils.spider import DefaultSpider
 
 from newsportal.items import Article, Gallery, Thread
-from newsportal.sources import Sources, load, use_own_words
+from newsportal.sources import Sources, load, use_custom_words
 from newsportal.sources.loading import VARIABLE, packaged
 from newsportal.sources.places import Place
 from newsportal.sources.uris import mask
@@ -69,7 +69,7 @@ class SourcesAddon:
         self.sources = packaged() if deployed else load(Path(path) if path else None)
         file = "the sources file in the egg" if deployed else self.sources.path
         logger.info("%s; the store is %s", file, mask(self.sources.store))
-        use_own_words(self.sources)
+        use_custom_words(self.sources)
         settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
         for switch, (kind, component) in SWITCHED.items():
             if not settings.getbool(switch):

@@ -80,7 +80,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
     stories = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
     old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.vain >= MAX_VAIN}
-    refused = await asyncio.to_thread(tracker.store.galleries.refused, set(names) - known, now=utcnow())
+    refused = await asyncio.to_thread(tracker.store.galleries.filter_refused, set(names) - known, now=utcnow())
     old |= refused | await paused(tracker, list(names.values()))
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
     stale = bool(names) and old == set(names) and not await tracker.added_in_visit(names.values())

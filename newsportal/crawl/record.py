@@ -130,7 +130,7 @@ class SiteMemory:
                 extract: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
                 if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):
                     with warned(logger, "what was learned about %s in earlier crawls is not used", method):
-                        merge_learned(method, extract, self._store.learnt(method))
+                        merge_learned(method, extract, self._store.learned_state(method))
                 self._extractors[key] = extract
             return self._extractors[key]
 
@@ -158,7 +158,7 @@ class SiteMemory:
             self._store.save_site_lines(self._packed_sites(), now=now, max_sites=MAX_SITES)
             for (method, _), extract in list(self._extractors.items()):
                 if isinstance(extract, PersistentLearner) and not isinstance(extract, Best):
-                    self._store.change_learnt(method, partial(merge_learned, method, extract), now=now)
+                    self._store.change_learned_state(method, partial(merge_learned, method, extract), now=now)
 
     def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:
         sites: dict[str, dict[str, PageLines]] = {}

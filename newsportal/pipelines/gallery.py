@@ -71,7 +71,7 @@ class PicturesPipeline(Stage):
         reasons = {key: picture.frequent for key, picture in stored.items() if picture.frequent}
         stories = store.stories([key for key in urls if key not in reasons], min_stories=rules.MIN_STORIES, max_stories=SAMPLE)
         sites = {story_pictures.site for found in stories.values() for story_pictures in found}
-        totals = {name: store.counted(name) for name in sites}
+        totals = {name: store.counts_of_site(name) for name in sites}
         fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, totals))}
         if fresh:
             store.mark(fresh, now=now)
@@ -82,7 +82,7 @@ class PicturesPipeline(Stage):
         """Remove images from stories stored before they were frequent, under any URL: with another query, and with the same fingerprint
         under another name. Raises ``StoreError``."""
         galleries, dictionary = self.tracker.store.galleries, self.tracker.store.pictures
-        same = dictionary.alike(reasons)
+        same = dictionary.equal_keys(reasons)
         holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
             stored = galleries.picture_urls({id for other in same[key] for id in holders.get(other, ())})
@@ -95,7 +95,7 @@ class PicturesPipeline(Stage):
             if text := ", ".join(f"{number} {reason}" for reason, number in counts.most_common()):
                 self.tracker.note(source, Message("note.pictures-left", counts=text))
         try:
-            marked = await asyncio.to_thread(self.tracker.store.pictures.marked, since=self._began - LATELY)
+            marked = await asyncio.to_thread(self.tracker.store.pictures.list_frequent, since=self._began - LATELY)
             await asyncio.to_thread(self._take_out, {picture.key: picture.frequent for picture in marked if picture.frequent})
         except StoreError as error:
             logger.error("some stories keep pictures that are not theirs until the next crawl: %s", error)

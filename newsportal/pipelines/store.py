@@ -21,7 +21,7 @@ from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Thread, TopicMark
 from newsportal.messages import Message, joined
 from newsportal.pipelines.base import COLUMN, Stage, retry
-from newsportal.store.results import Added
+from newsportal.store.results import AddResult
 from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ MAX_BATCH: Final = 50  # Articles per transaction: a fifth of a second, during w
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     article: Article
-    added: asyncio.Future[Added]
+    added: asyncio.Future[AddResult]
 
 
 class BatchWriter:
@@ -43,7 +43,7 @@ class BatchWriter:
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Future[None] | None = None
 
-    async def add(self, article: Article) -> Added:
+    async def add(self, article: Article) -> AddResult:
         """Store an article, with retries, in a batch with others that wait. Raises only the errors of storing this article."""
         waiting = _Waiting(article, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
@@ -81,7 +81,7 @@ class BatchWriter:
                     entry.added.set_result(answer)
         return True
 
-    def add_and_enter(self, articles: Sequence[Article]) -> list[Added]:
+    def add_and_enter(self, articles: Sequence[Article]) -> list[AddResult]:
         added = self._store.add_all([(article, article.keys) for article in articles], now=utcnow())
         self._stored_urls.add({article.identity for article in articles if article.identity is not None})
         return added
@@ -100,7 +100,7 @@ class StorePipeline(Stage):
         others = () if article.link.identity else (article.url, *article.pages)  # else other articles share this URL
         names = {name_of(article.link), *map(identity, others)}
         if article.canonical is not None:
-            await retry(self.tracker.store.declare, article.canonical, article.identity)
+            await retry(self.tracker.store.declare_url, article.canonical, article.identity)
         if names != {article.identity}:
             await retry(self.tracker.stored_urls.alias, names, article.identity)
         await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)

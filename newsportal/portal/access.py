@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as StarletteException
 
 from newsportal.portal.request_body import bearer
-from newsportal.services.accounts import Accounts, Right, Signed
+from newsportal.services.accounts import Accounts, Identity, Right
 
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal
@@ -38,17 +38,17 @@ def cookie_name(request: Request) -> str:
     return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
 
 
-def signed(request: Request) -> Signed | None:
+def identity_of(request: Request) -> Identity | None:
     """Return who is signed in, cached for the request. Blocks on the first call, which reads the accounts."""
     if not hasattr(request.state, "signed"):
         portal: Portal = request.app.state.portal
-        user: Signed | None = None
+        user: Identity | None = None
         if (token := bearer(request.headers)) is not None:  # a token takes precedence over the cookie
             user = portal.accounts.tokens.authenticate(token, now=portal.now())
         elif secret := request.cookies.get(cookie_name(request)):
             user = portal.accounts.sessions.authenticate(secret, now=portal.now())
         request.state.signed = user
-    return cast(Signed | None, request.state.signed)
+    return cast(Identity | None, request.state.signed)
 
 
 def may(request: Request, right: Right) -> bool:
@@ -56,7 +56,7 @@ def may(request: Request, right: Right) -> bool:
     portal: Portal = request.app.state.portal
     if right is Right.READ and not portal.site.members and bearer(request.headers) is None:
         return True
-    user = signed(request)
+    user = identity_of(request)
     return user is not None and user.may(right)
 
 
@@ -68,7 +68,7 @@ class Needs:
 
     async def __call__(self, request: Request) -> None:
         if not await run_in_threadpool(may, request, self.right):
-            raise HTTPException(401 if signed(request) is None else 403)
+            raise HTTPException(401 if identity_of(request) is None else 403)
 
 
 READ, KEEP, WATCH, EDIT, ADMINISTER = ([Depends(Needs(right))] for right in Right)
@@ -87,7 +87,7 @@ def log_change(request: Request, action: str, thing: str = "", details: Mapping[
     """
     portal: Portal = request.app.state.portal
     address = request.client.host if request.client else ""
-    portal.accounts.trail.add(signed(request), action, thing, details, now=portal.now(), address=address)
+    portal.accounts.audit_log.add(identity_of(request), action, thing, details, now=portal.now(), address=address)
 
 
 BURST = 240.0  # recordings at once: eight readers behind one IP address, each sending every five seconds for some minutes

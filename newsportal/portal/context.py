@@ -17,7 +17,7 @@ from starlette.requests import Request
 from newsportal.errors import Problem, SearchError, StoreError
 from newsportal.messages import choose_forms
 from newsportal.portal import navigation
-from newsportal.portal.access import RateLimit, address_of, may, signed
+from newsportal.portal.access import RateLimit, address_of, identity_of, may
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
 from newsportal.portal.navigation import MenuEntry, Site, site_of
@@ -27,11 +27,11 @@ from newsportal.portal.ttl_cache import BackgroundCache, Compilations, CostlyVal
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
-from newsportal.services.accounts import Accounts, Right, Signed
-from newsportal.services.accounts.marks import Marked
+from newsportal.services.accounts import Accounts, Identity, Right
+from newsportal.services.accounts.marks import StoryMarks
 from newsportal.services.events.timeline import related
 from newsportal.sources import Source, Sources, categories
-from newsportal.sources.timing import ENGINE, Judged, Watched, judged, refusal, watched
+from newsportal.sources.timing import ENGINE, SourceHealth, SourceRef, monitored_sources, refusal, sources_health
 from newsportal.store.reader_views import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
@@ -77,7 +77,7 @@ class Portal:
     """The store, the index (None: no search), ``sources.yaml``, and the clock.
 
     ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` limits recordings of readers; ``unrecorded`` counts
-    those that a busy store did not accept (``seen``, ``offer``), for ``/health``.
+    those that a busy store did not accept (``seen``, ``record_offer``), for ``/health``.
     ``first_config``: ``config`` when store and index were opened. ``file_errors``: the errors in the file since it was changed.
     ``restart_keys``: the keys whose change takes effect after a restart. ``has_crawler``: a crawl runs beside the portal.
     """
@@ -108,8 +108,8 @@ class Portal:
         return site_of(self.config)
 
     @cached_property
-    def sources(self) -> tuple[Watched, ...]:
-        return watched(self.config)
+    def sources(self) -> tuple[SourceRef, ...]:
+        return monitored_sources(self.config)
 
     @cached_property
     def counts(self) -> CostlyValue[Tally]:
@@ -135,15 +135,15 @@ class Portal:
         return self._reading.get("reading", read)
 
     @cached_property
-    def health_cache(self) -> CostlyValue[list[Judged]]:
+    def health_cache(self) -> CostlyValue[list[SourceHealth]]:
         return CostlyValue(self._judge, "health", HEALTH_SECONDS, HEALTH_SPARE)
 
-    def _judge(self) -> list[Judged]:
+    def _judge(self) -> list[SourceHealth]:
         """Judge the sources of ``sources.yaml``, or all that were ever visited if it has none."""
-        sources = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
-        return judged(self.store, sources, self.now().astimezone(self.site.zone))
+        sources = self.sources or tuple(SourceRef(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
+        return sources_health(self.store, sources, self.now().astimezone(self.site.zone))
 
-    def health(self) -> list[Judged]:
+    def health(self) -> list[SourceHealth]:
         """Return the health of the sources, about a minute old."""
         return self.health_cache.get()
 
@@ -164,7 +164,7 @@ class Portal:
             ids = self._related.get((article.id, article.revision), lambda: related(store, index, article, RELATED)) or ()
         except (SearchError, StoreError):
             return ()
-        return tuple(self.store.listed(ids).values()) if ids else ()  # read again: stories that editors hide disappear at once
+        return tuple(self.store.by_id(ids).values()) if ids else ()  # read again: stories that editors hide disappear at once
 
     @cached_property
     def fronts(self) -> FrontCache:
@@ -195,7 +195,7 @@ class Visit:
         self.params = request.query_params
         self.preferences: Preferences = preferences(request.cookies)
         self._pictures: dict[str, int] = {}
-        self._marked = Marked()
+        self._marked = StoryMarks()
 
     @cached_property
     def language(self) -> str:
@@ -218,8 +218,8 @@ class Visit:
         return self.clock.words.ngettext(singular, plural, number) % {"num": number}
 
     @property
-    def signed_in(self) -> Signed | None:
-        return signed(self.request)
+    def signed_in(self) -> Identity | None:
+        return identity_of(self.request)
 
     def may(self, right: str) -> bool:
         """Return whether the visitor has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
@@ -267,10 +267,10 @@ class Visit:
     def keeps_marks(self) -> bool:
         return self.signed_in is not None and self.may("keep")
 
-    def marks_on(self, ids: Collection[str]) -> Marked:
+    def marks_on(self, ids: Collection[str]) -> StoryMarks:
         """Return the reader's marks on these stories; none without an account that keeps marks."""
         if not self.keeps_marks or self.signed_in is None:
-            return Marked()
+            return StoryMarks()
         return self.portal.accounts.marks.of(self.signed_in.person.id, ids)
 
     def read(self, story: Story | str) -> bool:

@@ -18,7 +18,7 @@ from newsportal.portal.desk.sources import SuggestionCache
 from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.websub import Subscriber
 from newsportal.services.periodic import PeriodicThread
-from newsportal.sources import Sources, load, use_own_words
+from newsportal.sources import Sources, load, use_custom_words
 from newsportal.sources.loading import Stamp, stamp
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ def with_caches(before: Portal, after: Portal) -> Portal:
 def update_threads(state: Any, before: Sources, sources: Sources) -> None:
     """Pass ``sources`` to the segmenter, the suggestions and the subscriber."""
     if (sources.words, sources.dictionary) != (before.words, before.dictionary):
-        use_own_words(sources)
+        use_custom_words(sources)
     suggestions: SuggestionCache = state.suggestion_cache
     suggestions.follow(sources)
     subscriber: Subscriber | None = getattr(state, "subscriber", None)

@@ -105,7 +105,7 @@ MIN_INTERVAL: Final = timedelta(minutes=1)  # between visits, because some hubs 
 def verify(request: Request, token: str) -> Response:
     """Confirm that we want to subscribe or unsubscribe (5.3), or record why the hub refuses (5.2)."""
     portal, params = Visit(request).portal, request.query_params
-    sub = portal.store.subscriptions.named(token)
+    sub = portal.store.subscriptions.by_token(token)
     if sub is None or params.get("hub.topic") != sub.topic:
         return PlainTextResponse("This portal did not request that.\n", 404)
     if params.get("hub.mode") == "denied":
@@ -124,7 +124,7 @@ def verify(request: Request, token: str) -> Response:
 @router.post(f"{WEBSUB_PREFIX}{{token}}")
 async def push(request: Request, portal: PortalDep, token: str) -> Response:
     """Receive an update from the hub (7). Its content is not used: the source is visited at once."""
-    sub = await run_in_threadpool(portal.store.subscriptions.named, token)
+    sub = await run_in_threadpool(portal.store.subscriptions.by_token, token)
     if sub is None or sub.leaving:
         return PlainTextResponse("Not subscribed.\n", 410)
     try:

@@ -21,7 +21,7 @@ from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.pipelines.content import ContentPipeline, WrapperPipeline
 from newsportal.processing.tracker import ArchiveTracker, Shared
 from newsportal.services.exchange.form import UNNAMED
-from newsportal.sources import Feed, HotList, Region, Sitemap, use_own_words
+from newsportal.sources import Feed, HotList, Region, Sitemap, use_custom_words
 from newsportal.spiders.fetcher import ArchivedResponse, Outcome, PageUnavailable
 from newsportal.spiders.hub import HubSpider
 from newsportal.spiders.lists import ListsSpider
@@ -186,7 +186,7 @@ _CLASSIFIERS: list[tuple[Shared, ClassifyPipeline]] = []
 def _classifier(shared: Shared) -> ClassifyPipeline:
     """Return this process's classifier with the words of sources.yaml; its tables are loaded once."""
     if not _CLASSIFIERS or _CLASSIFIERS[0][0] is not shared:
-        use_own_words(shared.sources)
+        use_custom_words(shared.sources)
         _CLASSIFIERS[:] = [(shared, ClassifyPipeline(ArchiveTracker(shared).as_of_crawl()))]
     return _CLASSIFIERS[0][1]
 

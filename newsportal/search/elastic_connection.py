@@ -15,7 +15,7 @@ from elastic_transport import ConnectionTimeout, NodeConfig, SerializationError,
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.store.dialects import mask_uri, no_uri
+from newsportal.store.dialects import invalid_uri, mask_uri
 
 DISK_FULL = "flood-stage"  # part of Elasticsearch's message when a disk is full and writes are blocked
 TOO_MANY_REQUESTS = 429  # a queue of the server is full, often only that of writes
@@ -113,10 +113,10 @@ def parse_uri(uri: str) -> ServerAddress:
         secure = parts.scheme.endswith("https")
         nodes = tuple(_node(host, secure, parameters.get("ca_certs")) for host in hosts.split(","))
     except ValueError as error:  # its message may contain a password
-        raise no_uri(uri, "Elasticsearch", EXAMPLE_URI) from error
+        raise invalid_uri(uri, "Elasticsearch", EXAMPLE_URI) from error
     prefix = unquote(parts.path.strip("/")) or DEFAULT_PREFIX
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN_CHARS & set(prefix):
-        raise no_uri(uri, "Elasticsearch", EXAMPLE_URI)
+        raise invalid_uri(uri, "Elasticsearch", EXAMPLE_URI)
     if unknown := sorted(parameters.keys() - PARAMETERS):
         raise StoreError(f"{mask_uri(uri)}: {', '.join(unknown)} is not a parameter; allowed: {', '.join(PARAMETERS)}")
     name, _, password = user.partition(":")

@@ -9,7 +9,7 @@ from typing import Final
 
 from newsportal.search.base import Hit, Index, Query
 from newsportal.search.words import index_words, runs
-from newsportal.store.columns import shifted
+from newsportal.store.columns import shift
 from newsportal.store.results import StoredArticle
 from newsportal.text import STOP_WORDS, clean
 
@@ -64,7 +64,7 @@ def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, .
         return ()
     title = clean(article.title).replace('"', " ")
     text = f'{" ".join(words)} -"{title}"' if title else " ".join(words)  # excluding its own title; any of the words may match
-    since, until = shifted(article.moment, -TIME_SPAN), shifted(article.moment, TIME_SPAN)
+    since, until = shift(article.moment, -TIME_SPAN), shift(article.moment, TIME_SPAN)
     found = index.search(Query(text, since=since, until=until, limit=limit + EXTRA_HITS)).hits
     return tuple(hit for hit in found if hit.story_id != article.story_id)[:limit]
 

@@ -128,8 +128,8 @@ class AssistantClient:
             raise AssistantError(Message("assistant.busy"))
         try:
             number = self._store.assistant.begin(
-                task.key, task.purpose, settings.model or "", now=now, since=self.day(now), calls=settings.calls, tokens=settings.tokens,
-                lasts=timedelta(seconds=settings.timeout),
+                task.key, task.purpose, settings.model or "", now=now, since=self.day_start(now), calls=settings.calls,
+                tokens=settings.tokens, lasts=timedelta(seconds=settings.timeout),
             )  # fmt: skip
             if not isinstance(number, int):
                 raise AssistantError(Message(f"assistant.{number}", calls=settings.calls, tokens=settings.tokens))
@@ -144,7 +144,7 @@ class AssistantClient:
             AT_ONCE.release()
         return StoredAnswer(answer, settings.model or "", now)
 
-    def day(self, now: datetime) -> datetime:
+    def day_start(self, now: datetime) -> datetime:
         """Return the beginning of the day of the budget."""
         return now.astimezone(self._zone).replace(hour=0, minute=0, second=0, microsecond=0)
 

@@ -79,7 +79,7 @@ def compile_boards(store: Store, sources: Sources, now: datetime, only: str | No
     selected = [source for source in lists if only in (None, source.name, source.key)]
     keys = [source.key for source in selected if source.key in standings]
     rows = {key: [match_entry(key, entry) for entry in standings[key].entries] for key in keys}
-    stories = store.listed({row.story_id for matched in rows.values() for _, articles, _ in matched for row in articles})
+    stories = store.by_id({row.story_id for matched in rows.values() for _, articles, _ in matched for row in articles})
     return [_hot_board(source, standings.get(source.key), rows.get(source.key, ()), stories) for source in selected]
 
 
@@ -187,7 +187,7 @@ def _mention(row: Any) -> Mention:
 def _rising_board(store: Store, mentions: Mentions, until: datetime, days: int, topic: str | None, count: int) -> RisingBoard:
     found = find_rising(mentions, until, days, count)
     rises = (*found.events, *found.words)
-    stories = store.listed({id for rise in rises for id in rise.stories[:SHOWN_STORIES]})
+    stories = store.by_id({id for rise in rises for id in rise.stories[:SHOWN_STORIES]})
     titles = {rise.name: event.title for rise in found.events if (event := store.events.event(rise.name)) is not None}
 
     def entries(kind: tuple[Rise, ...]) -> tuple[BoardEntry, ...]:

@@ -40,13 +40,13 @@ def prune(
         deleted["views"] = store.readers.count_outdated(now - views)
     else:
         deleted["views"] = store.readers.prune_views(alpha=alpha, now=now, keep=views, closing=rules.shortest is not None)
-    pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
+    pruned = store.pruning.articles(rules, accounts.marks.filter_marked, now=now, dry_run=dry_run)
     deleted.update(pruned.gone)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
         ("revisions", retention.revisions, store.pruning.revisions),
         ("reports", retention.reports, store.pruning.runs),
         ("assistant", retention.assistant, store.assistant.prune),
-        ("log", retention.log, accounts.trail.prune),
+        ("log", retention.log, accounts.audit_log.prune),
         ("messages", retention.messages, accounts.alerts.prune),
         ("boards", retention.boards, store.boards.prune),
     )

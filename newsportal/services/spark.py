@@ -46,7 +46,7 @@ def session(master: str, command: str) -> Iterator[Any]:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise DependencyMissing(f"{command} --spark", "spark") from error
-    if not java():
+    if not has_java():
         raise SparkFailed(
             "Spark needs Java 17 or later, which was not found: sudo apt install openjdk-17-jre-headless, or set JAVA_HOME; "
             "without --spark, this machine does the work"
@@ -64,16 +64,16 @@ def session(master: str, command: str) -> Iterator[Any]:
         finally:
             spark.stop()
     except (PySparkException, Py4JError) as error:
-        raise SparkFailed(f"Spark at {master} failed: {why(str(error)) or type(error).__name__}") from error
+        raise SparkFailed(f"Spark at {master} failed: {error_line(str(error)) or type(error).__name__}") from error
 
 
-def why(text: str) -> str:
+def error_line(text: str) -> str:
     """Return the last line of a Python worker's traceback in an error of Spark (pages of Java), else the first line."""
     lines = text.strip().splitlines()
     return next(filter(ENDED.match, lines), lines[0] if lines else "")
 
 
-def java() -> bool:
+def has_java() -> bool:
     home = os.environ.get("JAVA_HOME")
     return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None
 
@@ -99,7 +99,7 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         count = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
         is_shared = master.startswith("local") or not uri.startswith("sqlite")
         reader = _read_remotely if is_shared else _read_locally
-        bounds = store.readers.parts(count)
+        bounds = store.readers.split_readers(count)
         log = Log(reader(context, store, uri, list(zip(["", *bounds], [*bounds, None], strict=True)), since, ordered), ordered, hours(now))
         model = best.fit_log(log, hours(now))
     return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": deleted}, began)
@@ -172,7 +172,7 @@ class Log:
         def looks(reader: int) -> ReaderViews:
             if names[reader] not in fetched:
                 readers = frozenset(names[index] for index in order[position[reader] : position[reader] + ASKED_AT_ONCE])
-                fetched.update(self._parts.flatMap(partial(parts.looks, readers=readers)).collect())
+                fetched.update(self._parts.flatMap(partial(parts.reader_views, readers=readers)).collect())
             return fetched[names[reader]]
 
         return list(blend.draw_moments(len(names), looks, begin, end))

@@ -24,10 +24,10 @@ from newsportal.classify.topics import KEYWORDS, LEAD_CHARS, TopicRule, match
 from newsportal.items import TopicMark
 from newsportal.search.base import Index, Query
 from newsportal.sources import Keywords, append
-from newsportal.sources.changing import drop_entry, found_entry, references
+from newsportal.sources.changing import drop_entry, find_entry, references
 from newsportal.sources.editing import Change
 from newsportal.store.dialects import chunks
-from newsportal.store.results import Marking, StoredArticle, StoryFilter
+from newsportal.store.results import StoredArticle, StoryFilter, TopicChange
 from newsportal.store.store import Store
 
 
@@ -56,7 +56,7 @@ class Draft:
         return {key: list(words) for key, words in parts.items() if words}
 
 
-def put(draft: Draft, before: str | None = None) -> Change:
+def put_topic(draft: Draft, before: str | None = None) -> Change:
     """Return a change that writes a new topic, or replaces ``before`` and updates sources that name it. It raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
@@ -70,7 +70,7 @@ def put(draft: Draft, before: str | None = None) -> Change:
         if before is None:
             append(document, "topics", {key: value for key, value in values.items() if value is not None})
             return
-        _place, entry = found_entry(document, "topics", before)
+        _place, entry = find_entry(document, "topics", before)
         for key, value in values.items():
             if (key == "breadth" and value is None and not draft.learnt) or _is_equal(key, entry.get(key), value, draft):
                 continue
@@ -85,7 +85,7 @@ def put(draft: Draft, before: str | None = None) -> Change:
     return change
 
 
-def delete(name: str) -> Change:
+def drop_topic(name: str) -> Change:
     """Return a change that deletes a topic and references to it in sources. It raises ``NoEntry``. References in publishing targets are
     kept, and become an error: removing them would widen the target."""
 
@@ -97,11 +97,11 @@ def delete(name: str) -> Change:
     return change
 
 
-def move(name: str, by: int) -> Change:
+def reorder_topic(name: str, by: int) -> Change:
     """Return a change that moves a topic by ``by`` places: -1 is one up. It stops at the ends. It raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
-        topics, (at, _entry) = document["topics"], found_entry(document, "topics", name)
+        topics, (at, _entry) = document["topics"], find_entry(document, "topics", name)
         target = min(max(0, at + by), len(topics) - 1)
         if target != at:
             topics.insert(target, topics.pop(at))
@@ -128,7 +128,7 @@ AT_ONCE: Final = 200  # articles of a transaction: a concurrent crawl waits for 
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class AssignResult:
     """Number of articles examined and changed; topic → number of articles added, and removed."""
 
     looked: int = 0
@@ -139,12 +139,12 @@ class Assigned:
 
 def assign(
     store: Store, rules: Sequence[TopicRule], *, deleted: Sequence[str] = (), since: datetime | None, now: datetime, progress: Progress
-) -> Assigned:  # fmt: skip
+) -> AssignResult:  # fmt: skip
     """Update articles since then (``None``: all) by ``rules``; for topics that are ``deleted``, assignments by keywords are removed. A rule
     without keywords matches nothing, so its assignments by keywords are removed too. May be interrupted and repeated."""
     added, removed = Counter[str](), Counter[str]()
     examined = changed = 0
-    waiting: list[Marking] = []
+    waiting: list[TopicChange] = []
     total = max(1, store.tally().articles)
     for number, article in enumerate(store.all_articles()):
         if number % AT_ONCE == 0:
@@ -152,7 +152,7 @@ def assign(
         if since is not None and article.moment < since:
             continue
         examined += 1
-        marking = marked(article, rules, deleted)
+        marking = topic_changes(article, rules, deleted)
         if marking.add or marking.drop:
             waiting.append(marking)
             added.update(mark.topic for mark in marking.add)
@@ -162,16 +162,16 @@ def assign(
             waiting.clear()
     changed += store.mark_topics(waiting, now=now)
     progress(1.0, "topics")
-    return Assigned(examined, changed, dict(added), dict(removed))
+    return AssignResult(examined, changed, dict(added), dict(removed))
 
 
-def marked(article: StoredArticle, rules: Sequence[TopicRule], deleted: Sequence[str] = ()) -> Marking:
+def topic_changes(article: StoredArticle, rules: Sequence[TopicRule], deleted: Sequence[str] = ()) -> TopicChange:
     """Return the changes of one article's topics by the rules."""
     assigned_by = {mark.topic: mark.by for mark in article.topic_marks}
     found = set(match(rules, article.title, article.text, article.summary))
     add = tuple(TopicMark(rule.name, KEYWORDS) for rule in rules if rule.name in found and rule.name not in assigned_by)
     gone = (*(rule.name for rule in rules if rule.name not in found), *deleted)
-    return Marking(article.id, add, tuple(topic for topic in gone if assigned_by.get(topic) == KEYWORDS))
+    return TopicChange(article.id, add, tuple(topic for topic in gone if assigned_by.get(topic) == KEYWORDS))
 
 
 DAYS: Final = 7  # period of a preview: it includes all days of the week
@@ -226,14 +226,14 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     if topic is not None and rule == full_rule:  # the topic's newest stories assigned by keywords that these do not match
         heads = [story.head.id for story in store.stories(StoryFilter(topic, since=since, limit=PAGE)).stories]
         old = (head for head in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in head.topic_marks))
-        leaving = tuple(head for head in old if not finds(rule, head))
+        leaving = tuple(head for head in old if not is_match(rule, head))
     newest = tuple(sorted(found.values(), key=lambda hit: hit.article.moment, reverse=True))
     words = [(word, TopicRule("", any=(word,))) for word in (*rule.must, *rule.any)]
-    sample = tuple(replace(hit, words=tuple(word for word, single in words if finds(single, hit.article))) for hit in newest[:SHOWN])
+    sample = tuple(replace(hit, words=tuple(word for word, single in words if is_match(single, hit.article))) for hit in newest[:SHOWN])
     return Preview(len(newest), sum(not hit.known for hit in newest), sample, leaving, len(ids), capped or rule != full_rule)
 
 
-def finds(rule: TopicRule, article: StoredArticle) -> bool:
+def is_match(rule: TopicRule, article: StoredArticle) -> bool:
     """Return whether the rule matches a stored article, as ``pipelines.classify`` does for a new one."""
     return bool(match((rule,), article.title, article.text, article.summary))
 
@@ -253,7 +253,7 @@ def _indexed_matches(index: Index, rule: TopicRule, since: datetime) -> tuple[li
 def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) -> dict[str, Match]:
     found: dict[str, Match] = {}
     for article in _articles(store, ids):
-        if not finds(rule, article):
+        if not is_match(rule, article):
             continue
         before = found.get(article.story_id)
         newest = before.article if before is not None and before.article.moment >= article.moment else article
@@ -266,7 +266,7 @@ def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
         yield from store.articles(chunk)
 
 
-def lead(article: StoredArticle) -> str:
+def excerpt(article: StoredArticle) -> str:
     return article.text[:LEAD_CHARS]
 
 

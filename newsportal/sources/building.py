@@ -24,7 +24,7 @@ MAX_SHOWN_CHARS = 80
 MAX_LISTED = 24  # a longer list of allowed words obscures the message
 
 
-def listed(words: Iterable[str]) -> Value:
+def format_list(words: Iterable[str]) -> Value:
     """Return ``a, b, c``; a long list is truncated, with the number of omitted words."""
     names = list(words)
     first = ", ".join(names[:MAX_LISTED])
@@ -153,7 +153,7 @@ class Builder:
             return
         plain = event.implicit[0] or event.tag not in (None, "!", f"{TAG}str")
         self._check_tag(event.tag, line)
-        value = meaning(event.value) if plain else event.value
+        value = scalar_value(event.value) if plain else event.value
         if event.anchor is not None:
             self.anchors[event.anchor] = Anchor(value, self._next_path())
         self._put(value, line)
@@ -266,7 +266,7 @@ TAKE: dict[type[events.Event], Any] = {
 }
 
 
-def meaning(text: str) -> Any:
+def scalar_value(text: str) -> Any:
     """Return the value of a plain scalar by YAML 1.2's core schema. Dates and times stay texts, since no key has that type."""
     if text in WORDS:
         return WORDS[text]

@@ -32,7 +32,7 @@ class CategoryRow:
 
 
 class NameTaken(NewsportalError):
-    """Raised by the change of :func:`put` for a new name that exists in the file. The caller shows it beside the name."""
+    """Raised by the change of :func:`put_category` for a new name that exists in the file. The caller shows it beside the name."""
 
 
 def list_categories(configured: Sequence[CategoryWords]) -> list[CategoryRow]:
@@ -55,7 +55,7 @@ def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled:
     return {"name": name, "enabled": None if enabled else False, "words": list(words) or None, "hints": list(hints) or None}
 
 
-def put(values: Mapping[str, Any], before: str | None = None, seen: str | None = None) -> Change:
+def put_category(values: Mapping[str, Any], before: str | None = None, seen: str | None = None) -> Change:
     """Add an entry, or change the one named ``before``; sources and publishing targets that use it are renamed as well.
 
     ``seen`` is the :func:`newsportal.sources.changing.entry_digest` of the entry as displayed to the user. The change raises
@@ -79,6 +79,6 @@ def put(values: Mapping[str, Any], before: str | None = None, seen: str | None =
     return change
 
 
-def drop(name: str, seen: str | None = None) -> Change:
+def drop_category(name: str, seen: str | None = None) -> Change:
     """Remove a category's entry: a packaged one returns to its defaults, a custom one is deleted. Articles and sources keep its name."""
     return drop_entry(LIST, name, seen)

@@ -33,7 +33,7 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
     change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
 
     def change(document: CommentedMap) -> None:
-        _update(found_entry(document, kind, name, seen)[1], values)
+        _update(find_entry(document, kind, name, seen)[1], values)
 
     return EntryChange("set", kind, name, change)
 
@@ -54,7 +54,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     """Remove an entry with the comments inside it; those after it stay. The change raises the errors of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        index, entry = found_entry(document, kind, name, seen)
+        index, entry = find_entry(document, kind, name, seen)
         entries, following = document[kind], cut_following(entry)
         del entries[index]
         if index:
@@ -128,7 +128,7 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     return [key for key in changed if key in sensitive or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
-def found_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
+def find_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
     """Return the index of an entry in its list, and the entry. Raises the errors of :func:`set_entry`."""
     for index, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:

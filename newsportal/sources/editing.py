@@ -27,7 +27,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.sources.building import Mistake, Unreadable, decode, read
 from newsportal.sources.loading import error_of, parse
-from newsportal.sources.splicing import EntryChange, spliced
+from newsportal.sources.splicing import EntryChange, splice
 
 KEPT = 50  # versions. A file of a thousand sources has some 100 kB, so all of them are about 5 MB.
 FOLDER_SUFFIX = ".versions"
@@ -36,7 +36,7 @@ NAMED = re.compile(r"(?P<stamp>\d{8}T\d{12}Z)-(?P<digest>[0-9a-f]{32})\.yaml")
 
 
 class NoVersion(NewsportalError):
-    """Raised by :func:`content_of` and :func:`earlier` for a version that does not exist. The caller shows the existing ones."""
+    """Raised by :func:`content_of` and :func:`earlier_version` for a version that does not exist. The caller shows the existing ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def content_of(path: Path, id: str) -> bytes:
     return content
 
 
-def earlier(path: Path, steps: int = 1) -> Version:
+def earlier_version(path: Path, steps: int = 1) -> Version:
     """Return the version before the last ``steps`` changes. Raises ``NoVersion``."""
     saved = versions(path)
     if not 1 <= steps <= len(saved):
@@ -123,14 +123,14 @@ class EditConflict(NewsportalError):
 
 
 class OtherKeys(NewsportalError):
-    """Raised by :func:`go_back` when top-level ``keys`` would change that must not. The caller names them, and who may restore them."""
+    """Raised by :func:`roll_back` when top-level ``keys`` would change that must not. The caller names them, and who may restore them."""
 
     def __init__(self, keys: Collection[str]) -> None:
         super().__init__(f"that version also differs in keys that you may not change: {', '.join(keys)}")
         self.keys = tuple(keys)
 
 
-class Written(str):
+class Digest(str):
     """The digest of a file after a change. ``replaced``: the id of the version before it, ``None`` if nothing changed."""
 
     replaced: str | None = None
@@ -141,35 +141,35 @@ def digest(path: Path) -> str:
     return digest_of(path.read_bytes())
 
 
-def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> Written:
+def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> Digest:
     """Apply ``change`` to the document in ``path`` and write it; return its new :func:`digest`.
 
     The previous content is kept as a version. ``expected`` is the digest of the content that the caller saw. Raises
     ``EditConflict`` if the file differs from it (before or during ``change``), ``SourcesError`` if the result would not load,
     ``OSError`` if it cannot be written; each leaves the file unchanged.
     """
-    return _rewrite(path, lambda before, file: changed(before, change, file), expected, environ)
+    return _rewrite(path, lambda before, file: with_change(before, change, file), expected, environ)
 
 
-def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
+def rewrite(path: Path, content: bytes, expected: str | None = None) -> Digest:
     """Replace the whole content of ``path``, with the checks, result and errors of :func:`edit`."""
     return _rewrite(path, lambda before, file: content, expected)
 
 
-def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
+def roll_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Digest:
     """Restore an earlier version of ``path``, which can itself be undone. ``within``: the top-level keys that may change (None: all).
     Raises ``NoVersion``, ``OtherKeys``, and the errors of :func:`edit`."""
     content = content_of(path.resolve(), version.id)
 
     def back(before: bytes, file: Path) -> bytes:
-        if within is not None and (others := [key for key in differing(before, content) if key not in within]):
+        if within is not None and (others := [key for key in differing_keys(before, content) if key not in within]):
             raise OtherKeys(others)
         return content
 
     return _rewrite(path, back, expected)
 
 
-def differing(before: bytes, after: bytes) -> list[str]:
+def differing_keys(before: bytes, after: bytes) -> list[str]:
     """Return the top-level keys with different values; ``(file)`` if one side is unreadable or no mapping."""
     nothing = object()
     with contextlib.suppress(Unreadable):
@@ -179,7 +179,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
     return ["(file)"]
 
 
-def _rewrite(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
+def _rewrite(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Digest:
     path = path.resolve()  # follow a symbolic link, so that it stays one
     with lock_file(path):
         before = path.read_bytes()
@@ -189,14 +189,14 @@ def _rewrite(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
         parse(after, path, environ)
         if path.read_bytes() != before:
             raise EditConflict(path)
-        result = Written(digest_of(after))
+        result = Digest(digest_of(after))
         if after != before:
             result.replaced = save_version(path, before)
             replace_file(path, after)
     return result
 
 
-def changed(content: bytes, change: Change, path: Path) -> bytes:
+def with_change(content: bytes, change: Change, path: Path) -> bytes:
     """Return ``content`` with ``change`` applied, with its comments, quotes, indentation and line ends."""
     try:
         tree = read(content)  # rejects YAML bombs before the slower parser runs
@@ -205,7 +205,7 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     text = decode(content).replace("\r\n", "\n")
     edited = None
     if isinstance(change, EntryChange):
-        edited = spliced(text, tree, change, lambda part: _apply(part, change, path, text))
+        edited = splice(text, tree, change, lambda part: _apply(part, change, path, text))
     if edited is None:
         edited = _apply(text, change, path, text)
     with contextlib.suppress(Unreadable):  # reported when it is loaded

@@ -17,7 +17,7 @@ from newsportal import text
 from newsportal.errors import Problem, SourcesError
 from newsportal.extractors.lists import engines
 from newsportal.messages import Message, Value, did_you_mean
-from newsportal.sources.building import Mistake, Tree, Unreadable, describe_value, listed, read
+from newsportal.sources.building import Mistake, Tree, Unreadable, describe_value, format_list, read
 from newsportal.sources.building import Path as KeyPath
 from newsportal.sources.models import KINDS, Sources
 from newsportal.sources.places import PLACES
@@ -69,7 +69,7 @@ def _is_part(kind: Any) -> bool:
 
 def _unknown_key(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     allowed = keys_at(path[:-1])
-    return Message("sources.unknown-key", key=describe_value(path[-1]), allowed=listed(allowed)), did_you_mean(path[-1], allowed)
+    return Message("sources.unknown-key", key=describe_value(path[-1]), allowed=format_list(allowed)), did_you_mean(path[-1], allowed)
 
 
 def _no_text(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -79,7 +79,7 @@ def _no_text(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
 
 
 def _no_mapping(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
-    allowed = listed(keys_at(path))
+    allowed = format_list(keys_at(path))
     value = details["input"]
     hint = Message("hint.no-dash") if isinstance(value, list) else None
     if isinstance(value, str) and "：" in value:
@@ -95,7 +95,7 @@ def _no_list(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
 def _not_one_of(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     allowed = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
     quoted = Message("hint.no-quotes") if details["input"] in allowed else None
-    message = Message("sources.not-allowed", found=describe_value(details["input"]), allowed=listed(allowed))
+    message = Message("sources.not-allowed", found=describe_value(details["input"]), allowed=format_list(allowed))
     return message, quoted or did_you_mean(details["input"], allowed)
 
 
@@ -178,7 +178,7 @@ def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], allowed:
                 if isinstance(name, str) and name.strip() not in known_names:
                     path: KeyPath = (kind, index, *keys, *(() if place is None else (place,)))
                     code = f"sources.no-{subject}" if allowed else f"sources.no-{subject}s"
-                    message = Message(code, found=describe_value(name), allowed=listed(allowed))
+                    message = Message(code, found=describe_value(name), allowed=format_list(allowed))
                     yield Mistake(tree.line(path), path, message, did_you_mean(name, allowed))
 
 
@@ -266,7 +266,7 @@ def error_of(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
 MAX_BYTES = 20_000_000  # a larger file is no dictionary: jieba's own has 5 MB
 
 
-def use_own_words(sources: Sources) -> None:
+def use_custom_words(sources: Sources) -> None:
     """Add the custom words of ``sources`` to this process's segmenter. Raises ``SourcesError`` if their file is unreadable."""
     text.set_user_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
 

@@ -198,11 +198,11 @@ class Forum(Place):
     @classmethod
     def _named_by_its_host(cls, value: Any) -> Any:
         if isinstance(value, dict) and value.get("name") is None and isinstance(value.get("url"), str):
-            return {**value, "name": cls.named_by_its_host(value["url"])}
+            return {**value, "name": cls.default_name(value["url"])}
         return value
 
     @staticmethod
-    def named_by_its_host(url: str) -> str:
+    def default_name(url: str) -> str:
         """Return the name of a forum without one."""
         return re.sub(r"^\w+://|/+$", "", url).replace("/", " ")[:100]
 

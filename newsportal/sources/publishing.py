@@ -21,7 +21,7 @@ from newsportal.messages import Message, did_you_mean
 from newsportal.sources import uris
 from newsportal.sources.parts import Part
 from newsportal.sources.uris import mask
-from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, checked, folder_of, mistake
+from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, folder_of, mistake, validator
 
 FIELDS: Final[Mapping[str, str]] = {
     "id": "the article's id: 20 letters and digits, never changed",
@@ -163,8 +163,8 @@ def _unpublish(value: Any) -> Any:
     raise mistake("allowed: delete, or columns with their new values, as {status: trash}")
 
 
-Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(checked(template_parts))]
-FieldName = Annotated[str, AfterValidator(checked(check_field)), Field(json_schema_extra={"enum": list(FIELDS)})]
+Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(validator(template_parts))]
+FieldName = Annotated[str, AfterValidator(validator(check_field)), Field(json_schema_extra={"enum": list(FIELDS)})]
 Moment = Annotated[datetime, BeforeValidator(_since, json_schema_input_type=str)]
 Unpublish = Annotated[Literal["delete"] | dict[str, Scalar], BeforeValidator(_unpublish)]
 

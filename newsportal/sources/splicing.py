@@ -37,11 +37,11 @@ def name_of(kind: str, entry: Mapping[str, Any]) -> str:
     """Return the name of an entry as the models do: forums without name are named by their host."""
     name = entry.get("name")
     if name is None and kind == "forums" and isinstance(entry.get("url"), str):
-        name = Forum.named_by_its_host(entry["url"])
+        name = Forum.default_name(entry["url"])
     return unicodedata.normalize("NFC", str(name)).strip()
 
 
-def spliced(text: str, tree: Tree, change: EntryChange, edit: Callable[[str], str]) -> str | None:
+def splice(text: str, tree: Tree, change: EntryChange, edit: Callable[[str], str]) -> str | None:
     """Return ``text`` with the change, which ``edit`` applies to a small document; ``None``: edit the whole. Raises its errors."""
     entries = tree.value.get(change.kind) if isinstance(tree.value, dict) else None
     if not isinstance(entries, list) or not entries or ODD_BREAKS.search(text) or tree.mistakes:

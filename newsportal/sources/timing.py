@@ -87,7 +87,7 @@ def is_fixed(rules: Rules) -> bool:
 
 def is_reliable(subscribed: Subscription, now: datetime) -> bool:
     """Return whether a hub is reliable: the subscription is valid, and it has pushed recently."""
-    return subscribed.holds(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
+    return subscribed.is_valid(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
 
 
 def with_pushes(rules: Rules) -> Rules:
@@ -148,7 +148,7 @@ class Engine:
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
+class VisitedSource:
     """A source (of the file, or an :class:`Engine`), and the spider that visits it."""
 
     source: Any
@@ -160,7 +160,7 @@ class Visited:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class SourceSchedule:
     """A source's schedule. ``expected``: entries in each of the next 24 hours (``None``: not visited yet); ``hours_on``: active hours of
     the adaptive policy (paper B), ``None`` under another one; ``hub``: it has WebSub pushes."""
 
@@ -174,21 +174,21 @@ class Planned:
     hours_on: tuple[int, ...] | None
 
 
-def visited(sources: Sources) -> Iterator[Visited]:
+def visited_sources(sources: Sources) -> Iterator[VisitedSource]:
     for family, spider in SPIDERS.items():
         for source in getattr(sources, family, ()):
             if source.enabled:
-                yield Visited(source, spider)
+                yield VisitedSource(source, spider)
     disabled = {engine.name for engine in sources.engines if not engine.enabled}
     names = (name for topic in sources.topics if topic.enabled for name in topic.engines if name not in disabled)
     for name in dict.fromkeys(names):
-        yield Visited(Engine(f"engine:{name}"), "metasearch")
+        yield VisitedSource(Engine(f"engine:{name}"), "metasearch")
 
 
-def timetable(sources: Sources, store: Store, selected: Sequence[Visited], now: datetime) -> list[Planned]:
+def timetable(sources: Sources, store: Store, selected: Sequence[VisitedSource], now: datetime) -> list[SourceSchedule]:
     """Return the schedule of ``selected`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
-    price_of = request_price(sources, states.values(), frozenset(entry.key for entry in visited(sources)))
+    price_of = request_price(sources, states.values(), frozenset(entry.key for entry in visited_sources(sources)))
     subscribed = {subscription.source for subscription in store.subscriptions.all() if is_reliable(subscription, now)}
     past = store.visits.recent([entry.key for entry in selected], each=LOOKED_BACK if len(selected) <= FEW else FEWER)
     by_key = {entry.key: rules(sources, entry.source, price_of) for entry in selected}
@@ -198,11 +198,11 @@ def timetable(sources: Sources, store: Store, selected: Sequence[Visited], now: 
     ]
 
 
-def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> Planned:
+def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> SourceSchedule:
     slot = plan(state, visits, rules, now)
     at = max(now, due_at(state, rules, now))
     active = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
-    return Planned(
+    return SourceSchedule(
         state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
         joined(slot.reason, Message("why.hub")) if hub else slot.reason, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
         tuple(sorted(active)) if active is not None else None,
@@ -219,7 +219,7 @@ NO_VISITS = ("topic", "engine")  # topics have no visits, and engines those of t
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class SourceRef:
     """A source to be visited: ``key`` as in reports, ``name`` as in the file."""
 
     key: str
@@ -228,23 +228,23 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SourceHealth:
     """A source and its health. ``days``: its new entries per day, today last."""
 
-    source: Watched
+    source: SourceRef
     health: Health
     days: tuple[int, ...]
 
 
-def watched(sources: Sources) -> tuple[Watched, ...]:
+def monitored_sources(sources: Sources) -> tuple[SourceRef, ...]:
     """Return the sources to be visited, in the file's order; in place of topics their engines."""
     enabled = {name for topic in sources.topics if topic.enabled for name in topic.engines}
     engines = dict.fromkeys(name for topic in sources.topics for name in topic.engines)
-    found = [Watched(f"engine:{name}", name, name in enabled) for name in engines]
-    return (*found, *(Watched(source.key, source.name, source.enabled) for source in sources.all() if source.family not in NO_VISITS))
+    found = [SourceRef(f"engine:{name}", name, name in enabled) for name in engines]
+    return (*found, *(SourceRef(entry.key, entry.name, entry.enabled) for entry in sources.all() if entry.family not in NO_VISITS))
 
 
-def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judged]:
+def sources_health(store: Store, sources: Sequence[SourceRef], now: datetime) -> list[SourceHealth]:
     """Return the sources with their health at ``now``, whose zone defines the days; the most urgent first. Raises ``StoreError``."""
     keys = [source.key for source in sources] if len(sources) <= NAMED else None
     latest, bringing = store.visits.recent(keys, each=LATEST), store.visits.recent(keys, each=BRINGING, bringing=True)
@@ -253,11 +253,11 @@ def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judg
     for source in sources:
         visits = merge_visits(latest.get(source.key, ()), bringing.get(source.key, ()))
         state = health(visits, now, previous=states.get(source.key), enabled=source.enabled)
-        found.append(Judged(source, state, sparkline(visits, now)))
+        found.append(SourceHealth(source, state, sparkline(visits, now)))
     return sorted(found, key=lambda item: ORDER.index(item.health.state))
 
 
-def summary(found: Sequence[Judged]) -> str:
+def summary(found: Sequence[SourceHealth]) -> str:
     """Return a text such as ``12 healthy, 1 silent``, in the order of the states."""
     counts = Counter(item.health.state for item in found)
     return ", ".join(f"{counts[state]} {state}" for state in sorted(STATES, key=ORDER.index) if counts[state])

@@ -83,7 +83,7 @@ def as_mistake() -> Iterator[None]:
         raise mistake(error.args[0], getattr(error, "hint", None)) from error
 
 
-def checked(check: Callable[[str], object] | str) -> Callable[[str], str]:
+def validator(check: Callable[[str], object] | str) -> Callable[[str], str]:
     """Return a validator that rejects values for which ``check``, or the function of that name, loaded late, raises ``ValueError``."""
 
     def validate(value: str) -> str:
@@ -233,14 +233,14 @@ Line = Annotated[str, StringConstraints(max_length=500), AfterValidator(_line)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_line)]
 Words = Annotated[tuple[Word, ...], BeforeValidator(one_or_many, json_schema_input_type=Word | list[Word])]
 Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_many, json_schema_input_type=Name | list[Name])]
-Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(checked(uris.check_url)), Field(json_schema_extra={"format": "uri"})]
+Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(validator(uris.check_url)), Field(json_schema_extra={"format": "uri"})]
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
-Pattern = Annotated[str, StringConstraints(max_length=MAX_CHARS), AfterValidator(checked(_pattern))]
+Pattern = Annotated[str, StringConstraints(max_length=MAX_CHARS), AfterValidator(validator(_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
 SELECTOR = "newsportal.extractors.lists.selector:check"  # few files have rules
-Rule = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARS), AfterValidator(checked(SELECTOR))]
+Rule = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARS), AfterValidator(validator(SELECTOR))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
-PrivateHost = Annotated[Word, AfterValidator(checked(_private))]
+PrivateHost = Annotated[Word, AfterValidator(validator(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]
 Network = Annotated[Word, AfterValidator(_network)]
 Networks = Annotated[tuple[Network, ...], BeforeValidator(one_or_many, json_schema_input_type=Network | list[Network])]

@@ -167,7 +167,7 @@ class GallerySpider(NewsSpider):
         with warned(logger, "pages of %s could not be stored before it is complete", reading.link.url, url=reading.link.url):
             for page in [page for page in reading.met if page.url not in reading.earlier]:
                 reading.earlier.add(page.url)
-                await asyncio.to_thread(self.tracker.store.galleries.put, reading.name, page, now=utcnow())
+                await asyncio.to_thread(self.tracker.store.galleries.put_page, reading.name, page, now=utcnow())
 
     def _count(self, reading: StoryVisit) -> None:
         """Count a story as one entry, however many pages it has."""

@@ -135,7 +135,7 @@ class Visiting:
             parts.append(Visit(source, now, seconds=seconds))
         with warned(logger, "the results of %d visits could not be stored", len(parts)):
             if parts:
-                await asyncio.to_thread(self._tracker.store.visits.join, parts)
+                await asyncio.to_thread(self._tracker.store.visits.merge, parts)
 
     async def end(self, source: str) -> None:
         """End the visit: another worker may claim the next one."""

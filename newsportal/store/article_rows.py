@@ -136,7 +136,7 @@ def is_newer(row: Mapping[str, Any], article: Article) -> bool:
     return (content["title"], content["text"]) != (row["title"], row["text"])
 
 
-def present_content(row: Mapping[str, Any]) -> dict[str, Any]:
+def current_content(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content columns to keep as a revision before a newer version is written."""
     return {name: row.get(name) for name in CONTENT}
 

@@ -33,7 +33,7 @@ MAX_DECLARING: Final = 3
 """Maximum number of articles recorded as declaring one URL. More declare it only if the site's template is wrong."""
 
 
-def shifted(moment: datetime, by: timedelta) -> datetime:
+def shift(moment: datetime, by: timedelta) -> datetime:
     """Return ``moment + by``, limited to the calendar (some pages are dated in the year 1)."""
     try:
         return moment + by

@@ -35,7 +35,7 @@ from newsportal.store.labels import (
     LabelStatistics,
     NewDocument,
     corpus_id,
-    spooled,
+    spool_documents,
 )
 from newsportal.store.models import DELETED, MODELS, Models
 from newsportal.store.tables import ARTICLES
@@ -160,7 +160,7 @@ class Corpora(Models):
 
         No lock is held while ``documents`` are read: other processes may write meanwhile.
         """
-        with spooled(documents) as spool, self._write() as connection:
+        with spool_documents(documents) as spool, self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
             labels, counts = dict[str, str](), Counter[str]()

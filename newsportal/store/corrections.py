@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.store.article_rows import present_content, revised_columns, sorted_by
+from newsportal.store.article_rows import current_content, revised_columns, sorted_by
 from newsportal.store.columns import name as stored_name
 from newsportal.store.columns import storable, to_json
 from newsportal.store.results import is_gallery, is_thread
@@ -75,7 +75,7 @@ def apply_correction(row: Mapping[str, Any], correction: Correction, *, by: str,
         return None
     fields = [field for field in FIELDS if field in {*changed, *fields_of(row)}]
     attribution = {"corrected": now, "corrected_by": stored_name(by), "corrected_fields": " ".join(fields)}
-    return Changes((present_content(row),), _following(row, {**values, **attribution, "revision": row["revision"] + 1}))
+    return Changes((current_content(row),), _following(row, {**values, **attribution, "revision": row["revision"] + 1}))
 
 
 def withdraw_corrections(row: Mapping[str, Any], page: Mapping[str, Any]) -> Changes | None:
@@ -83,21 +83,21 @@ def withdraw_corrections(row: Mapping[str, Any], page: Mapping[str, Any]) -> Cha
     if row.get("corrected") is None:
         return None
     values = {column: page[column] for column in columns_of(fields_of(row))}
-    return Changes((present_content(row),), _following(row, {**values, **dict.fromkeys(EDITED_BY), "revision": row["revision"] + 1}))
+    return Changes((current_content(row),), _following(row, {**values, **dict.fromkeys(EDITED_BY), "revision": row["revision"] + 1}))
 
 
 def apply_page(row: Mapping[str, Any], article: Article) -> Changes:
     """Return the changes for a new version of the page (``article_rows.is_newer``)."""
     values = revised_columns(row, article)
     if row.get("corrected") is None:
-        return Changes((present_content(row),), values)
-    page_state = {**present_content(row), **dict.fromkeys(EDITED_BY), **{name: values[name] for name in CONTENT if name in values}}
+        return Changes((current_content(row),), values)
+    page_state = {**current_content(row), **dict.fromkeys(EDITED_BY), **{name: values[name] for name in CONTENT if name in values}}
     corrections = {column: row[column] for column in columns_of(fields_of(row))}
     visible = {column: {**values, **corrections}.get(column, row[column]) for column in columns_of(FIELDS)}
     if all(row[column] == value for column, value in visible.items()):  # no visible change: store the page's state before this one
         return Changes(({**page_state, "revision": row["revision"]},), _following(row, {**values, **corrections}))
     later = _following(row, {**values, **corrections, "revision": row["revision"] + 2})
-    return Changes((present_content(row), {**page_state, "revision": row["revision"] + 1}), later)
+    return Changes((current_content(row), {**page_state, "revision": row["revision"] + 1}), later)
 
 
 def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

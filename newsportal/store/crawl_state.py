@@ -52,7 +52,7 @@ class Visits(Part):
                 connection.execute(delete(VISITS).where(VISITS.c.source == name(visit.source), VISITS.c.at > visit.at + MAX_CLOCK_SKEW))
             _save(connection, visit)
 
-    def join(self, parts: Sequence[Visit]) -> None:
+    def merge(self, parts: Sequence[Visit]) -> None:
         """Merge results into the newest visit of each source (``visits.merge_visits``), or store them as a visit if there is none."""
         joined: dict[str, Visit] = {}
         with self._write() as connection:
@@ -180,13 +180,13 @@ class CrawlState(Part):
             for old in chunks(connection.scalars(newest_first).all()[max_sites:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(old)))
 
-    def learnt(self, method: str) -> str | None:
+    def learned_state(self, method: str) -> str | None:
         """Return what an extraction method learned from pages, as text; ``None`` if nothing yet."""
         stored = self.site_lines(LEARNT + method).get("")
         return None if stored is None else stored.decode("utf-8", "replace")
 
-    def change_learnt(self, method: str, change: Callable[[str | None], str], *, now: datetime) -> None:
-        """Replace :meth:`learnt` by the result of ``change``, in one transaction: concurrent changes are serialized."""
+    def change_learned_state(self, method: str, change: Callable[[str | None], str], *, now: datetime) -> None:
+        """Replace :meth:`learned_state` by the result of ``change``, in one transaction: concurrent changes are serialized."""
         with self._write() as connection:
             pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == LEARNT + method))
             stored = {url: b64decode(text).decode("utf-8", "replace") for url, text in pages or ()}
@@ -218,7 +218,7 @@ class Subscription:
     def __repr__(self) -> str:
         return f"Subscription({self.source!r}, {self.hub!r})"  # neither token nor secret belongs in a log
 
-    def holds(self, now: datetime) -> bool:
+    def is_valid(self, now: datetime) -> bool:
         """Return whether the hub has confirmed a subscription that is still valid."""
         return self.until is not None and self.until > now and not self.leaving
 
@@ -244,7 +244,7 @@ class Subscriptions(Part):
     def of(self, source: str) -> Subscription | None:
         return next(iter(self._found(SUBSCRIPTIONS.c.source == name(source))), None)
 
-    def named(self, token: str) -> Subscription | None:
+    def by_token(self, token: str) -> Subscription | None:
         """Return the subscription with this callback token."""
         if not (len(token) <= TOKEN_CHARS and token.isprintable()):
             return None

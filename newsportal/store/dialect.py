@@ -29,7 +29,7 @@ WRITES: Final = "newsportal_writes"  # execution option of connections that will
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class Timeouts:
     """Timeouts in seconds: for a ``connect``ion; for the write lock (``busy``); for the ``answer`` to a statement. The server ends a
     transaction that is ``idle`` for longer: its client died without closing the connection."""
 
@@ -48,18 +48,18 @@ class Dialect:
 
     ``insert``: insert rows; on a conflict of primary keys update the named columns, or keep the row. ``counts``: whether its row count
     reports new rows. ``write_options``: execution options of a write transaction; ``release`` is called with its connection at the end.
-    ``rest``: allow a reader to be idle for :data:`REST_SECONDS`; returns whether its session must be closed afterwards.
+    ``allow_idle``: allow a reader to be idle for :data:`REST_SECONDS`; returns whether its session must be closed afterwards.
     ``release_space``: return free space to the disk (``Pruning.release_space``); servers do that themselves.
     ``explain``: convert an error of the driver to a ``StoreError``.
     """
 
-    open: Callable[[URL, bool, Waits], Engine]
+    open: Callable[[URL, bool, Timeouts], Engine]
     insert: Callable[[Table, tuple[str, ...]], Insert]
     explain: Callable[[BaseException | None, str], StoreError]
     counts: bool = True
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = lambda _: None
-    rest: Callable[[Connection], bool] = lambda _: False
+    allow_idle: Callable[[Connection], bool] = lambda _: False
     release_space: Callable[[Engine, bool], int] = lambda _engine, _rebuild: 0
 
 
@@ -80,9 +80,9 @@ def place_of(url: URL) -> str:
     return f"{url.get_backend_name()}://{url.host or 'localhost'}{port}/{url.database or ''}"
 
 
-def no_store_yet(place: str) -> StoreUnavailable:
+def no_store(place: str) -> StoreUnavailable:
     return StoreUnavailable(f"{place}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
 
 
-def driver_missing(scheme: str, extra: str) -> StoreError:
+def missing_driver(scheme: str, extra: str) -> StoreError:
     return StoreError(f"{scheme}:// needs a driver that is not installed: pip install newsportal[{extra}]")

@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.items import content_id
-from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Timeouts, missing_driver, no_store, place_of
 
 COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
 """Exact comparison, including trailing blanks, and sorting by code point, as in SQLite."""
@@ -51,12 +51,12 @@ REMEDIES: Final[Mapping[int, tuple[str, str]]] = {
 """Error number -> cause, remedy."""
 
 
-def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
+def open_mysql(url: URL, create: bool, waits: Timeouts) -> Engine:
     """Implement ``Dialect.open``. The server reports whether it is MariaDB or MySQL."""
     try:
         import pymysql  # noqa: F401  report a missing driver early
     except ModuleNotFoundError as error:
-        raise driver_missing(url.get_backend_name(), "mysql") from error
+        raise missing_driver(url.get_backend_name(), "mysql") from error
     if not url.database:
         raise StoreError(f"{place_of(url)}: the store URI has no database name (for example mysql://user:password@localhost/newsportal)")
     defaults = {
@@ -86,11 +86,11 @@ def _detect_kind(url: URL, create: bool, defaults: Mapping[str, Any]) -> str:
             if error.args[0] != 1049:
                 raise
             if not create:
-                raise no_store_yet(place_of(url)) from error
+                raise no_store(place_of(url)) from error
             _create_database(url, options)
             greeting = _greeting(pymysql.connect(**options))
     except pymysql.err.MySQLError as error:
-        raise explained(error, place_of(url)) from error
+        raise explain_error(error, place_of(url)) from error
     except (TypeError, ValueError, AttributeError, OSError) as error:  # raised by PyMySQL for unknown parameters
         raise StoreError(
             f"{place_of(url)}: PyMySQL cannot parse the store URI ({type(error).__name__}); "
@@ -134,7 +134,7 @@ def _create_database(url: URL, options: Mapping[str, Any]) -> None:
         ) from error
 
 
-def _prepare(waits: Waits, connection: Any, _record: object) -> None:
+def _prepare(waits: Timeouts, connection: Any, _record: object) -> None:
     busy = max(1, int(waits.busy))
     settings = [f"sql_mode = '{MODE}'", f"innodb_lock_wait_timeout = {busy}", f"lock_wait_timeout = {busy}"]
     if "mariadb" in connection.get_server_info().lower():
@@ -143,7 +143,7 @@ def _prepare(waits: Waits, connection: Any, _record: object) -> None:
         cursor.execute(f"SET SESSION {', SESSION '.join(settings)}")
 
 
-def _begin(waits: Waits, connection: Connection) -> None:
+def _begin(waits: Timeouts, connection: Connection) -> None:
     # take the lock before reading: two writers never decide on the same state
     if not connection.get_execution_options().get(WRITES):
         return
@@ -154,7 +154,7 @@ def _begin(waits: Waits, connection: Connection) -> None:
         )
 
 
-def rest(connection: Connection) -> bool:
+def allow_idle(connection: Connection) -> bool:
     """Let this session be idle between two queries, and while a result is read slowly."""
     connection.exec_driver_sql(f"SET SESSION net_write_timeout = {REST_SECONDS}")
     if getattr(connection.dialect, "is_mariadb", False):
@@ -190,7 +190,7 @@ def _insert(table: Table, update: tuple[str, ...]) -> Insert:
     return insert.on_duplicate_key_update({name: insert.inserted[name] for name in update})
 
 
-def explained(error: BaseException | None, place: str) -> StoreError:
+def explain_error(error: BaseException | None, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     import pymysql
 
@@ -209,4 +209,4 @@ def _message(error: BaseException | None) -> str:
     return " ".join(str(argument) for argument in arguments if argument != "").partition("\n")[0] or type(error).__name__
 
 
-MYSQL: Final = Dialect(open=open_mysql, insert=_insert, explain=explained, counts=False, release=release, rest=rest)
+MYSQL: Final = Dialect(open=open_mysql, insert=_insert, explain=explain_error, counts=False, release=release, allow_idle=allow_idle)

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, on_conflict, place_of
+from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Timeouts, missing_driver, no_store, on_conflict, place_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -48,11 +48,11 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
 """Prefix of an SQLSTATE -> cause, remedy."""
 
 
-def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
+def open_postgresql(url: URL, create: bool, waits: Timeouts) -> Engine:
     try:
         import psycopg
     except ModuleNotFoundError as error:
-        raise driver_missing("postgresql", "postgresql") from error
+        raise missing_driver("postgresql", "postgresql") from error
     defaults = {"connect_timeout": int(waits.connect), "application_name": "newsportal", **KEPT_ALIVE}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
@@ -71,7 +71,7 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
         if not isinstance(driver, psycopg.OperationalError) or not _is_missing(engine, driver):
             raise
         if not create:
-            raise no_store_yet(place_of(url)) from error
+            raise no_store(place_of(url)) from error
         _create_database(engine)
     return engine
 
@@ -94,7 +94,7 @@ def _patient(seconds: float) -> Any:
     return Patient.connect
 
 
-def _prepare(waits: Waits, place: str, connection: psycopg.Connection[Any], _record: object) -> None:
+def _prepare(waits: Timeouts, place: str, connection: psycopg.Connection[Any], _record: object) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StoreError(f"{place}: the database is encoded in {encoding}, which cannot store every text; create one with ENCODING 'UTF8'")
@@ -110,7 +110,7 @@ def _begin(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
 
 
-def rest(connection: Connection) -> bool:
+def allow_idle(connection: Connection) -> bool:
     """Let this transaction be idle between two queries."""
     connection.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = {REST_SECONDS * 1000}")
     return False
@@ -160,7 +160,7 @@ def _database(engine: Engine) -> str:
     return engine.url.database or engine.url.username or MAINTENANCE
 
 
-def explained(error: BaseException | None, place: str) -> StoreError:
+def explain_error(error: BaseException | None, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     import psycopg
 
@@ -182,7 +182,7 @@ def _first_line(error: BaseException | None) -> str:
 POSTGRESQL: Final = Dialect(
     open=open_postgresql,
     insert=partial(on_conflict, postgresql.insert),
-    explain=explained,
+    explain=explain_error,
     write_options={"isolation_level": "READ COMMITTED"},  # see what others committed before the lock was acquired
-    rest=rest,
+    allow_idle=allow_idle,
 )

@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, no_store_yet, on_conflict
+from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Timeouts, no_store, on_conflict
 
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "SQLITE_FULL": ("the disk is full", "free space; nothing was partly written"),
@@ -48,7 +48,7 @@ def sqlite_uri(file: Path) -> str:
     return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
 
 
-def open_sqlite(url: URL, create: bool, waits: Waits) -> Engine:
+def open_sqlite(url: URL, create: bool, waits: Timeouts) -> Engine:
     """Implement ``Dialect.open``. Creates the folder of the file."""
     memory = in_memory(url)
     if not memory:
@@ -72,7 +72,7 @@ def _check_file(path: Path, create: bool) -> None:
     except OSError as error:  # a name that is too long, or a folder without permission
         raise StoreUnavailable(f"{path}: {error.strerror}; use another path in the store URI, or give this user access") from error
     if not create:
-        raise no_store_yet(str(path))
+        raise no_store(str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -81,7 +81,7 @@ def _check_file(path: Path, create: bool) -> None:
         ) from error
 
 
-def _prepare(waits: Waits, connection: Any, _record: object) -> None:
+def _prepare(waits: Timeouts, connection: Any, _record: object) -> None:
     connection.isolation_level = None  # _begin begins transactions; disable the driver's implicit ones
     connection.execute(f"PRAGMA busy_timeout = {int(waits.busy * 1000)}")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -94,7 +94,7 @@ def _begin(connection: Connection) -> None:
     connection.connection.driver_connection.execute(begin)  # type: ignore[union-attr]
 
 
-def explained(error: BaseException | None, place: str) -> StoreError:
+def explain_error(error: BaseException | None, place: str) -> StoreError:
     """Return the ``StoreError`` for an ``error`` of the driver. Unknown errors keep the driver's message."""
     name = getattr(error, "sqlite_errorname", None) or ""
     for prefix, (cause, remedy) in REMEDIES.items():
@@ -134,4 +134,4 @@ def release_space(engine: Engine, rebuild: bool) -> int:
 
 INCREMENTAL: Final = 2
 
-SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explained, release_space=release_space)
+SQLITE: Final = Dialect(open=open_sqlite, insert=partial(on_conflict, sqlite.insert), explain=explain_error, release_space=release_space)

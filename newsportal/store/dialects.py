@@ -21,8 +21,8 @@ from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.store.columns import UNSTORABLE
-from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, place_of
-from newsportal.store.dialect_sqlite import explained as explained
+from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Timeouts, place_of
+from newsportal.store.dialect_sqlite import explain_error as explain_error
 from newsportal.store.dialect_sqlite import in_memory
 
 USER: Final = re.compile(r"^([^:]*:/*)([^:@/]*).*@", re.DOTALL)
@@ -39,7 +39,7 @@ def mask_uri(uri: str) -> str:
     return NO_PORT.sub(r"\1:***", USER.sub(r"\1\2@", uri)).partition("?")[0]
 
 
-def no_uri(uri: str, kind: str, example: str) -> StoreError:
+def invalid_uri(uri: str, kind: str, example: str) -> StoreError:
     """Return the error for an invalid URI. The driver's message is left out because it repeats the URI."""
     return StoreError(f"not a URI of {kind}: {mask_uri(uri)} (for example {example}; {ESCAPES})")
 
@@ -79,8 +79,8 @@ def open_engine(uri: str, *, create: bool = True) -> sa.Engine:
     try:
         url = make_url(uri)
     except (sa.exc.ArgumentError, ValueError) as error:  # an invalid port
-        raise no_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
-    waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
+        raise invalid_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
+    waits = Timeouts(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
     sa.event.listen(engine, "before_cursor_execute", _readable, retval=True)
@@ -230,7 +230,7 @@ class Part:
 def snapshot(engine: sa.Engine) -> Iterator[sa.Connection]:
     """Open a connection that sees one snapshot of the database over many statements, and streams results."""
     with reading(engine) as connection:
-        must_close = dialect(engine.dialect.name).rest(connection)
+        must_close = dialect(engine.dialect.name).allow_idle(connection)
         try:
             yield connection.execution_options(stream_results=True)
         finally:
@@ -289,4 +289,4 @@ def _errors(url: URL) -> Iterator[None]:
     except sa.exc.DBAPIError as error:
         raise _dialect(url).explain(error.orig, place) from error
     except sqlite3.Error as error:
-        raise explained(error, place) from error
+        raise explain_error(error, place) from error

@@ -17,9 +17,9 @@ from newsportal.store.dialects import Part, chunks, select_in
 from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.reading import find_stored
-from newsportal.store.results import Marking
+from newsportal.store.results import TopicChange
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
-from newsportal.store.writing import add_topics, existing, log, page_version, refresh_changed, write_state
+from newsportal.store.writing import add_topics, get_row, log_changes, page_version, refresh_changed, write_state
 
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
 
@@ -27,7 +27,7 @@ KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals
 def _correct(
     connection: Connection, article_id: str, change: Callable[[Mapping[str, Any]], Changes | None], expected: int | None, now: datetime
 ) -> int:
-    row = existing(connection, article_id)
+    row = get_row(connection, article_id)
     check_revision(row, expected)
     written = change(row)
     if written is None:
@@ -37,7 +37,7 @@ def _correct(
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))
     refresh_changed(connection, [row["story_id"]], {article_id}, now)
-    log(connection, "article", article_id, now)
+    log_changes(connection, "article", article_id, now)
     return int(written.columns["revision"])
 
 
@@ -50,11 +50,11 @@ def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[s
         connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(chunk), state).values(**columns))
     changed = [id for id in dict.fromkeys(ids) if id in found]
     refresh_changed(connection, dict.fromkeys(found.values()), set(changed), now)
-    log(connection, "article", changed, now)
+    log_changes(connection, "article", changed, now)
     return changed
 
 
-def _mark(connection: Connection, marking: Marking) -> bool:
+def _mark(connection: Connection, marking: TopicChange) -> bool:
     """Change one article's topics, and return whether anything changed."""
     of_article = TOPICS.c.article_id == marking.article_id
     topics = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of_article))}
@@ -70,16 +70,16 @@ class Editing(Part):
         """Set the category of an article (``None``: none). ``by`` ``editor`` is permanent; any other ``by`` does not change an editor's
         category unless ``over`` is set (an editor withdraws it). Raises ``StoreError`` for an unknown article."""
         with self._write() as connection:
-            row = existing(connection, article_id)
+            row = get_row(connection, article_id)
             values = changed_category(row, category, by, over=over)
             if values is None:
                 return
             connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**values))
             refresh(connection, row["story_id"])
             gallery_folding.label_gallery(connection, article_id)
-            log(connection, "article", article_id, now)
+            log_changes(connection, "article", article_id, now)
 
-    def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
+    def mark_topics(self, markings: Sequence[TopicChange], *, now: datetime) -> int:
         """Change the topics of articles in one transaction, and return the number of articles changed. Only topics from keywords or editors
         are removed: those of a source, a search or a model stay. Unknown articles are skipped."""
         with self._write() as connection:
@@ -92,7 +92,7 @@ class Editing(Part):
                 refresh(connection, story_id)
                 for article_id in changed:
                     gallery_folding.label_gallery(connection, article_id)
-                    log(connection, "article", article_id, now)
+                    log_changes(connection, "article", article_id, now)
             return sum(map(len, stories.values()))
 
     def add_topic_marks(self, marks: Mapping[str, TopicMark], *, now: datetime) -> int:
@@ -101,7 +101,7 @@ class Editing(Part):
             ids = find_stored(connection, marks)
             rows = select_in(connection, select(TOPICS.c.article_id, TOPICS.c.topic), TOPICS.c.article_id, ids.values())
             present = {(row["article_id"], row["topic"]) for row in rows}
-        lacking = [Marking(id, (marks[identity],)) for identity, id in ids.items() if (id, marks[identity].topic) not in present]
+        lacking = [TopicChange(id, (marks[identity],)) for identity, id in ids.items() if (id, marks[identity].topic) not in present]
         return self.mark_topics(lacking, now=now) if lacking else 0
 
     def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:

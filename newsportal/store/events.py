@@ -1,7 +1,7 @@
 """Events over stories (docs/algorithms/events.md): which stories report on one development, and editors' changes.
 
 - a story is in at most one event; assignments by editors are permanent;
-- ``place`` updates the position in the change log in the same transaction: two followers never write the same changes;
+- ``assign`` updates the position in the change log in the same transaction: two followers never write the same changes;
 - each change of an event increases ``events.changed``, so readers of :meth:`Events.changed_since` miss nothing;
 - an edit records old and new values, and can be undone as long as the values were not changed again.
 """
@@ -20,7 +20,7 @@ from sqlalchemy import Connection, RowMapping, delete, func, insert, select, upd
 from newsportal.errors import StoreError
 from newsportal.store.columns import EPOCH, build, name, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in, upsert
-from newsportal.store.lists import behind, cursor, edge, unindexed
+from newsportal.store.lists import cursor, parse_cursor, rows_after, unindexed
 from newsportal.store.tables import ARTICLES, EVENT_EDITS, EVENT_POSITION, EVENT_REDIRECTS, EVENT_STORIES, EVENTS, LABELS, STORIES
 
 READ: Final = [column for column in EVENTS.c if column.name != "vector"]
@@ -95,7 +95,7 @@ class Events(Part):
         of an event; ``revised``: last of these changes whose event was revised."""
         return self._scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == of)) or 0
 
-    def move(self, of: str, seq: int) -> None:
+    def save_position(self, of: str, seq: int) -> None:
         """Store a position."""
         self._upsert(EVENT_POSITION, [{"name": of, "seq": seq}], update=("seq",))
 
@@ -111,7 +111,7 @@ class Events(Part):
             for row in rows:
                 yield row["id"], zlib.decompress(row["vector"])
 
-    def place(
+    def assign(
         self, placed: Sequence[Assignment], vectors: Mapping[str, str], *, after: int, up_to: int, touched: Collection[str] = (),
         again: bool = False, edited: int | None = None,
     ) -> bool:  # fmt: skip
@@ -147,7 +147,7 @@ class Events(Part):
             upsert(connection, EVENT_POSITION, [{"name": "log", "seq": 0}], update=("seq",))
             return list(connection.scalars(select(EVENTS.c.id).order_by(EVENTS.c.id)))
 
-    def remember(self, vectors: Mapping[str, str]) -> None:
+    def save_vectors(self, vectors: Mapping[str, str]) -> None:
         """Store the algorithm's vectors of events."""
         with self._write() as connection:
             _write_vectors(connection, vectors)
@@ -192,20 +192,20 @@ class Events(Part):
     def event(self, id: str) -> Event | None:
         return next(iter(self._events(select(*READ).where(EVENTS.c.id == id))), None)
 
-    def joined(self, id: str) -> str | None:
+    def merged_into(self, id: str) -> str | None:
         """Return the event into which this one was finally merged, or ``None``."""
         found = None
         while to := self._scalar(select(EVENT_REDIRECTS.c.event_id).where(EVENT_REDIRECTS.c.id == (found or id))):
             found = to
         return found
 
-    def listed(
+    def list_events(
         self, *, since: datetime | None = None, topic: str | None = None, min_stories: int = 2, order: str = "hottest",
         before: str | None = None, limit: int = 30,
     ) -> EventPage:  # fmt: skip
         """Return events with at least ``min_stories``, hottest or newest first. ``topic``: with a story of it. ``before``: a cursor."""
         key = EVENTS.c.heat if order == "hottest" else EVENTS.c.last
-        query = select(*READ).where(EVENTS.c.stories >= min_stories, *behind(edge(before, order), key, EVENTS.c.id))
+        query = select(*READ).where(EVENTS.c.stories >= min_stories, *rows_after(parse_cursor(before, order), key, EVENTS.c.id))
         if since is not None:
             query = query.where(EVENTS.c.last >= since)
         if topic is not None:

@@ -18,7 +18,7 @@ from newsportal.items import Fold, FoldKey, TopicMark, content_id
 from newsportal.store import prints
 from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
 from newsportal.store.article_rows import visible
-from newsportal.store.columns import EPOCH, name, shifted, storable
+from newsportal.store.columns import EPOCH, name, shift, storable
 from newsportal.store.dialects import chunks, insert_new, upsert
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.prints import TextPrint
@@ -124,7 +124,7 @@ HIDDEN_STORY = (
 KEYS_AT_ONCE = 50  # keys in one query. Articles have two; SQLite allows a few hundred.
 
 
-def choose(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], excluded: Collection[str] = ()) -> Fold | None:
+def choose_match(connection: sa.Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], excluded: Collection[str] = ()) -> Fold | None:
     """Return the article that ``row`` repeats: the key with the best score first, then the earliest article with that key.
 
     Stories in ``excluded`` are skipped. Writers with the same key must not run concurrently: the write lock guarantees that; a database
@@ -153,7 +153,7 @@ def _find_by_keys(connection: sa.Connection, keys: Sequence[tuple[str, FoldKey]]
         values: dict[str, str | datetime] = {}
         for n, (key_id, key) in enumerate(chunk):
             span = timedelta(seconds=key.window)
-            first, last = shifted(moment, -span), shifted(moment, span)
+            first, last = shift(moment, -span), shift(moment, span)
             values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
         for row in connection.execute(_keys_query(len(chunk)), values):
             found.setdefault(row.key, []).append(row)

@@ -29,14 +29,14 @@ from newsportal.store.gallery_tables import (
     WallPage,
     WallStory,
 )
-from newsportal.store.lists import behind, cursor, edge
+from newsportal.store.lists import cursor, parse_cursor, rows_after
 from newsportal.store.reading import LISTED, find, find_stored, with_articles
 from newsportal.store.tables import ARTICLES, STORIES
-from newsportal.store.writing import add_topics, insert_separately, log
+from newsportal.store.writing import add_topics, insert_separately, log_changes
 
 
 class Galleries(Part):
-    def put(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
+    def put_page(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
         """Store one page of the photo story ``identity``, from any process and in any order; an existing page is replaced."""
         with self._write() as connection:
             row = {"gallery": name_id(identity), "page": name_id(page.url), "number": page.number, "seen": now, "said": to_json(page)}
@@ -74,7 +74,7 @@ class Galleries(Part):
             row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
             if grown or topics_added:
                 refresh_galleries(connection, row.story_id)
-                log(connection, "article", id, now)
+                log_changes(connection, "article", id, now)
             complete = gallery.complete or bool(stored and stored["complete"])
             outcome: GalleryOutcome = "same" if not grown else "grown" if stored else "folded" if row.fold_of else "stored"
             return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.count_vain_visits(stored, gallery, grown))
@@ -86,7 +86,7 @@ class Galleries(Part):
             connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - RECHECK_AFTER))
             upsert(connection, REFUSED_GALLERIES, [row], update=("reason", "seen"))
 
-    def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
+    def filter_refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Return those of these identities that were refused within :data:`RECHECK_AFTER`."""
         by_id = {name_id(identity): identity for identity in identities}
         query = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - RECHECK_AFTER)
@@ -109,10 +109,10 @@ class Galleries(Part):
                 _update_derived(connection, id)
                 _unfold(connection, id, now)
                 refresh_galleries(connection, _story_of(connection, id))
-                log(connection, "article", id, now)
+                log_changes(connection, "article", id, now)
             return changed
 
-    def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
+    def set_captions(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
         """Set editors' captions: URL of a picture → caption (``""``: none; ``None``: restore the page's own). They are permanent, whatever
         later visits find. Return the number of captions changed."""
         with self._write() as connection:
@@ -127,7 +127,7 @@ class Galleries(Part):
             if changed:
                 _update_derived(connection, id)
                 refresh_galleries(connection, _story_of(connection, id))
-                log(connection, "article", id, now)
+                log_changes(connection, "article", id, now)
             return changed
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
@@ -194,7 +194,8 @@ def _page(criteria: WallFilter) -> Select[Any]:
     return (
         query.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
         .join(STORIES, and_(STORIES.c.id == ARTICLES.c.story_id, STORIES.c.head_id == GALLERIES.c.id))
-        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(filters), *behind(edge(criteria.before, criteria.order), key, id))
+        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(filters))
+        .where(*rows_after(parse_cursor(criteria.before, criteria.order), key, id))
         .order_by(key.desc(), id.desc())
     )
 
@@ -237,11 +238,11 @@ def _update_derived(connection: Connection, id: str) -> None:
 def _unfold(connection: Connection, id: str, now: datetime) -> None:
     """Undo the folds of a story that its pictures no longer support."""
     old = _story_of(connection, id)
-    moved = gallery_folding.part_galleries(connection, id)
+    moved = gallery_folding.split_galleries(connection, id)
     if moved:
         for story_id in {old, *(_story_of(connection, gallery_id) for gallery_id in moved)}:
             refresh_galleries(connection, story_id)
-        log(connection, "fold", moved, now)
+        log_changes(connection, "fold", moved, now)
 
 
 def _story_of(connection: Connection, id: str) -> str:

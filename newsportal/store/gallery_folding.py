@@ -21,7 +21,7 @@ from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, compare,
 from newsportal.items import Fold, Image
 from newsportal.recommend.score import factors, score
 from newsportal.store.article_rows import fold_columns
-from newsportal.store.columns import shifted
+from newsportal.store.columns import shift
 from newsportal.store.dialects import chunks, select_in
 from newsportal.store.folding import new_story, refresh
 from newsportal.store.gallery_rows import image_of
@@ -133,7 +133,7 @@ def _find_repeated(connection: Connection, row: Mapping[str, Any], story: PhotoS
 def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
     """Return the stories of the period that share most of ``keys``, ignoring common keys."""
     counts = Counter[str]()
-    in_period = GALLERY_KEYS.c.moment.between(shifted(row["moment"], -SPAN), shifted(row["moment"], SPAN))
+    in_period = GALLERY_KEYS.c.moment.between(shift(row["moment"], -SPAN), shift(row["moment"], SPAN))
     for chunk in chunks(sorted(set(keys))):
         within = GALLERY_KEYS.c.key.in_(chunk) & in_period
         query = select(GALLERY_KEYS.c.key).where(within).group_by(GALLERY_KEYS.c.key).having(func.count() > COMMON)
@@ -143,7 +143,7 @@ def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]
     return sorted((id for id in counts if id != row["id"]), key=lambda id: (-counts[id], id))[:MAX_COMPARED]
 
 
-def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
+def split_galleries(connection: Connection, id: str) -> tuple[str, ...]:
     """Undo the folds that the current pictures of ``id`` no longer support; separated stories may be folded elsewhere.
 
     Return the photo stories that left their story; the caller updates figures and scores of all stories concerned.

@@ -166,7 +166,7 @@ def corpus_id(connection: Connection, name: str) -> str:
 
 
 @contextmanager
-def spooled(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]:
+def spool_documents(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]:
     """Copy all ``documents`` to a temporary file, and yield an iterator over it. Raises ``StoreUnavailable`` if the disk is full."""
     try:
         with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="\n") as file:

@@ -160,7 +160,7 @@ class LinkTransaction:
         for state, found in places.items():
             self.move(found, state, since=self.ticks if state == "suspect" else None, **also)
 
-    def bury(self, row: Row, worker: str) -> None:
+    def set_aside(self, row: Row, worker: str) -> None:
         tries = row.tries + 1
         if tries < self.terms.tries:
             self.give_back([row._replace(tries=tries)], tries=tries)

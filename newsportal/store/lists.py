@@ -26,7 +26,7 @@ ORDERS: Final = {"newest": "moment", "hottest": "heat"}  # order of a list -> so
 Edge = tuple[datetime | float, str]  # sort key and id of the story at the edge of a page
 
 
-def edge(cursor: str | None, order: str = "newest") -> Edge | None:
+def parse_cursor(cursor: str | None, order: str = "newest") -> Edge | None:
     """Parse a cursor. Return ``None`` without a cursor, or for an invalid one."""
     value, _, last = (cursor or "").partition("~")
     try:
@@ -105,9 +105,9 @@ def _page(criteria: StoryFilter) -> Select[Any]:
     if least is not None:
         filters = [*filters, key >= least]
     query = query.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*filters)
-    if (end := edge(criteria.after, criteria.order)) is not None:
+    if (end := parse_cursor(criteria.after, criteria.order)) is not None:
         return query.where(key >= end[0], or_(key > end[0], story_id > end[1])).order_by(key, story_id)
-    return query.where(*behind(edge(criteria.before, criteria.order), key, story_id)).order_by(key.desc(), story_id.desc())
+    return query.where(*rows_after(parse_cursor(criteria.before, criteria.order), key, story_id)).order_by(key.desc(), story_id.desc())
 
 
 def _driver(criteria: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
@@ -138,7 +138,7 @@ def _is_short_range(criteria: StoryFilter) -> bool:
     return criteria.since is not None and criteria.until is not None and criteria.until - criteria.since <= BRIEF
 
 
-def behind(last: Edge | None, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
+def rows_after(last: Edge | None, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
     """Return the conditions for rows after ``last`` in a descending list by ``key`` and ``id``.
 
     The first condition is redundant, but lets the database enter the index at the edge instead of reading up to it.
@@ -191,7 +191,7 @@ def _conditions(criteria: ArticleFilter) -> list[ColumnElement[bool]]:
         conditions.append(ARTICLES.c.id.in_(criteria.ids))
     conditions += [ARTICLES.c.moment >= criteria.since] if criteria.since else []
     conditions += [ARTICLES.c.moment < criteria.until] if criteria.until else []
-    return conditions + behind(edge(criteria.before), ARTICLES.c.moment, ARTICLES.c.id)
+    return conditions + rows_after(parse_cursor(criteria.before), ARTICLES.c.moment, ARTICLES.c.id)
 
 
 class Lists(Part):
@@ -200,7 +200,7 @@ class Lists(Part):
             limit = max(1, criteria.limit)
             rows = with_articles(connection, _page(criteria).limit(limit + 1))
             found = tuple(_story(row, head) for row, head in rows[:limit])
-            if edge(criteria.after, criteria.order):
+            if parse_cursor(criteria.after, criteria.order):
                 return StoryPage(found[::-1])
             last = rows[limit - 1][0] if len(rows) > limit else None
             return StoryPage(found, cursor(last["order_key"], last["story_id"]) if last else None)
@@ -216,7 +216,7 @@ class Lists(Part):
             criteria = replace(criteria, before=page.next)
         return found[:count]
 
-    def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
+    def by_id(self, ids: Collection[str]) -> Mapping[str, Story]:
         """Map ids to stories as shown in lists; the id of a story that was folded away maps to its founder's current story."""
         with self._read() as connection:
             present: dict[str, str] = {}
@@ -253,7 +253,7 @@ class Lists(Part):
 
         return self._pages(read, lambda row: (row.moment, row.id), (since, ""))
 
-    def pick(self, criteria: ArticleFilter) -> ArticlePage:
+    def select_articles(self, criteria: ArticleFilter) -> ArticlePage:
         """Return articles for editors, newest first. An invalid cursor gives the first page.
 
         The selection only reads an index, then the rows shown.
@@ -274,7 +274,7 @@ LOOK_BACK: Final = timedelta(hours=3)
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedStory:
     """A story at its ``rank`` (from 1). ``heat``: number of reports, each halved per 12 hours of age. ``rose``: ranks gained since then,
     negative if lost; ``None``: not in the store then."""
 
@@ -284,7 +284,7 @@ class Ranked:
     rose: int | None
 
 
-def ranked(read_story: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[Ranked, ...]:
+def rank_stories(read_story: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime) -> tuple[RankedStory, ...]:
     """Rank ``stories``, hottest first, and compare with their order :data:`LOOK_BACK` before ``now``.
 
     Stories with reports since then are read with their versions (``read_story``: ``Store.story``); the heat of the others is unchanged.
@@ -296,7 +296,7 @@ def ranked(read_story: Callable[[str], Story | None], stories: Sequence[Story], 
     compared = [story for story in in_order if story.id in places]
     rose = {story.id: places[story.id] - place for place, story in enumerate(compared, 1)}
     return tuple(
-        Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # number of reports made now
+        RankedStory(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))
         for rank, story in enumerate(in_order, 1)
     )
 

@@ -163,7 +163,7 @@ class Outbox(Part):
             upsert(connection, POSITIONS, [{"target": target, "seq": up_to}], update=("seq",))
             return True
 
-    def ask(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
+    def request(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
         """Request publishing or withdrawal by hand, whatever the state. Return the number of entries."""
         with self._write() as connection:
             entries = _find(connection, target, article_ids)
@@ -182,7 +182,7 @@ class Outbox(Part):
             _save(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in selected))
             return len(selected)
 
-    def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[OutboxEntry]:
+    def lease_due(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[OutboxEntry]:
         """Lease entries that are due, and return them: no other process gets them for ``seconds``."""
         due = select(OUTBOX).where(OUTBOX.c.target == target, OUTBOX.c.state.in_(OPEN), OUTBOX.c.due <= now)
         with self._read() as connection:

@@ -101,7 +101,7 @@ class PictureTotals:
 LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")  # columns filled from a picture's bytes
 
 
-def learnt(picture: Picture) -> dict[str, Any]:
+def columns_of(picture: Picture) -> dict[str, Any]:
     return {column: getattr(picture, column) for column in LEARNT}
 
 
@@ -119,15 +119,16 @@ class Pictures(Part):
         with self._write() as connection:
             by_id = {name_id(picture.key): picture for picture in pictures}
             rows = {
-                id: {"id": id, "key": storable(new.key), "url": storable(new.url), "seen": now, **learnt(new)} for id, new in by_id.items()
+                id: {"id": id, "key": storable(new.key), "url": storable(new.url), "seen": now, **columns_of(new)}
+                for id, new in by_id.items()
             }
             existing = {name_id(picture.key): picture for picture in _pictures(connection, rows)}
             upsert(connection, PICTURES, list(rows.values()), update=("seen",))
             for picture in pictures:
                 id = name_id(picture.key)
                 stored = existing.get(id)
-                if stored is not None and picture.looked is not None and learnt(picture) != learnt(stored):
-                    connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**learnt(picture)))
+                if stored is not None and picture.looked is not None and columns_of(picture) != columns_of(stored):
+                    connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**columns_of(picture)))
             row = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
             upsert(connection, PICTURE_STORIES, [row], update=("site", "title", "seen"))
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
@@ -145,7 +146,7 @@ class Pictures(Part):
             occurrences = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
         return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= min_stories}
 
-    def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
+    def equal_keys(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Map keys to the keys of equal pictures: itself, and those with the same hash and size (a thumbnail only has the same hash)."""
         with self._read() as connection:
             same = _same(connection, keys)
@@ -160,7 +161,7 @@ class Pictures(Part):
                 changed = PICTURES.c.frequent.is_distinct_from(reason)
                 connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), changed).values(**values))
 
-    def marked(self, *, since: datetime | None = None) -> list[Picture]:
+    def list_frequent(self, *, since: datetime | None = None) -> list[Picture]:
         """Return the frequent pictures (marked at ``since`` or later), latest first."""
         query = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
         if since is not None:
@@ -198,7 +199,7 @@ class Pictures(Part):
             stories = connection.scalar(select(func.count()).select_from(PICTURE_STORIES))
         return PictureTotals(*(*figures, stories or 0))
 
-    def counted(self, site: str) -> int:
+    def counts_of_site(self, site: str) -> int:
         return self._scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
 
 

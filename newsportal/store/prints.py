@@ -124,7 +124,7 @@ class PrintIndex:
                     self._number, self.last_seq = number, seq
                 raise
 
-    def likely(self, new: Fingerprint) -> Likely:
+    def likely_matches(self, new: Fingerprint) -> Likely:
         """Return the numbers of the stored texts that share most indexed runs with ``new``."""
         with self._lock:
             return self._index.likely(new)
@@ -184,7 +184,7 @@ class FinderIndex:
                     self._judge(dict(row._mapping))
             self._seq = seq
 
-    def repeated(self, connection: Connection, row: Mapping[str, Any], excluded: Collection[str]) -> Fold | None:
+    def find_repeated(self, connection: Connection, row: Mapping[str, Any], excluded: Collection[str]) -> Fold | None:
         """Return the stored article that ``row``, not yet written, repeats; stories in ``excluded`` are skipped."""
         with self._lock:
             found = self._judge(row)
@@ -192,8 +192,7 @@ class FinderIndex:
         return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in excluded else None
 
     def find_titles(self, titles: Mapping[str, str], now: datetime) -> set[str]:
-        """Return the names of those ``titles`` (by the names of their links) that stored titles contain (paper A); empty for other
-        methods."""
+        """Return the link names of those ``titles`` that stored titles contain (paper A); empty for other methods."""
         if not isinstance(self._finder, TitleIndex):
             return set()
         with self._lock:
@@ -229,12 +228,12 @@ def text_print(index: PrintIndex, article: Article) -> TextPrint:
     return TextPrint(index, fingerprint(article.text or ""), title_letters(article.title), made_from)
 
 
-def repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, excluded: Collection[str]) -> Fold | None:
+def find_repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint, excluded: Collection[str]) -> Fold | None:
     """Return the stored article that ``row`` repeats by the rule of ``dedup.judge``; stories in ``excluded`` are skipped.
 
     Call :meth:`PrintIndex.follow` first, before the transaction writes.
     """
-    likely = new.index.likely(new.fingerprint)
+    likely = new.index.likely_matches(new.fingerprint)
     if not likely.numbers:
         return None
     from newsportal.dedup.judge import UNCHANGED, Earlier, compare

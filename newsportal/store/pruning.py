@@ -26,7 +26,7 @@ from newsportal.store.pictures import PICTURE_STORIES, PICTURES, SIGHTINGS
 from newsportal.store.reading import topics_of
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, EVENT_EDITS, REVISIONS, STORIES, TOPICS, UNFOLDED
 from newsportal.store.threads import THREADS
-from newsportal.store.writing import log
+from newsportal.store.writing import log_changes
 
 NAMES_KEPT: Final = timedelta(days=365)  # how long identities of deleted articles are kept: archives and sitemaps list a year. Chosen.
 CHANGES_KEPT: Final = timedelta(days=30)  # how long every row of the change log is kept. Chosen, not measured.
@@ -59,7 +59,7 @@ class Ages:
 
 
 @dataclass(slots=True)
-class Pruned:
+class PruneResult:
     """Numbers of articles deleted, by setting, and of old ones kept, by reason."""
 
     gone: Counter[str] = field(default_factory=Counter)
@@ -80,10 +80,10 @@ BY_EDITORS: Final[Sequence[tuple[Select[Any], ColumnElement[Any]]]] = (
 
 
 class Pruning(Part):
-    def articles(self, ages: Ages, marked: Marked, *, now: datetime, dry_run: bool = False) -> Pruned:
+    def articles(self, ages: Ages, marked: Marked, *, now: datetime, dry_run: bool = False) -> PruneResult:
         """Delete the stories that are due; with ``dry_run`` only count them. Each decision is repeated in the transaction that deletes: a
         reader may have marked a story meanwhile."""
-        found, last = Pruned(), ""
+        found, last = PruneResult(), ""
         if ages.shortest is None:
             return found
         old = select(STORIES.c.id).where(STORIES.c.last_seen <= now - timedelta(days=ages.shortest)).order_by(STORIES.c.id).limit(AT_ONCE)
@@ -189,7 +189,7 @@ def _delete(connection: Connection, due: Mapping[str, Sequence[str]], now: datet
                 connection.execute(delete(table).where(key.parent.in_(ids)))
     connection.execute(delete(STORIES).where(STORIES.c.id.in_(stories)))
     for id in ids:
-        log(connection, "gone", id, now)
+        log_changes(connection, "gone", id, now)
 
 
 def _keep_names(connection: Connection, ids: Sequence[str], now: datetime) -> None:

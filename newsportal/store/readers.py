@@ -46,8 +46,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class StoryOffer:
-    """A story as input of recommendation, represented by its head. ``text``: its beginning; ``labels``: ``topic:…``, ``category:…``,
-    ``source:…``."""
+    """Input of recommendation: a story, by its head. ``text``: its beginning; ``labels``: ``topic:…``, ``category:…``, ``source:…``."""
 
     story: str
     published: datetime
@@ -107,7 +106,7 @@ class Readers(Part):
 
     def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
         """Yield all views, streamed, by reader and story. ``after`` and ``until``: only readers whose names are greater than ``after``, up
-        to ``until`` (see ``parts``)."""
+        to ``until`` (see ``split_readers``)."""
         conditions = [VIEWS.c.at >= since] if since else []
         conditions += [VIEWS.c.reader <= until] if until is not None else []
         key = tuple_(VIEWS.c.reader, VIEWS.c.article_id)
@@ -143,7 +142,7 @@ class Readers(Part):
             yielded.update(offer.story for offer in page)
             yield from page
 
-    def parts(self, number: int) -> list[str]:
+    def split_readers(self, number: int) -> list[str]:
         """Return names that split all readers into at most ``number`` parts with about equally many views; the last part is open."""
         with self._read() as connection:
             total = connection.scalar(select(func.count()).select_from(VIEWS)) or 0
@@ -165,7 +164,7 @@ class Readers(Part):
         found = {int(number): views for number, views in rows}
         return [found.get(number, 0) for number in range(hours)]
 
-    def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
+    def record_offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
         """Record recommendations shown to the reader. A story counts once per day."""
         name = reader_name(reader)
         with self._write() as connection:

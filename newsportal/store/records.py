@@ -255,7 +255,7 @@ class Records(Part):
         """Note, before the first row is written, which backup (a name of at most 16 letters and digits) is being restored into the store;
         and after the last row, with ``None``, that it is complete. Meanwhile no other process can open the store."""
         with self._write() as connection:
-            schema.mark(connection, backup)
+            schema.mark_restoring(connection, backup)
 
     def finish(self) -> None:
         """Let generated numbers continue after those written. Call after the last write."""

@@ -72,7 +72,7 @@ def is_gallery(source: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddResult:
     outcome: Outcome
     id: str
     story_id: str
@@ -186,7 +186,7 @@ class StoryPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Marking:
+class TopicChange:
     """A change of an article's topics: marks to add unless the topic is present, and topics to remove if set by keywords or editors."""
 
     article_id: str

@@ -154,9 +154,8 @@ def restoring(connection: Connection) -> str | None:
     return found.removeprefix(RESTORING).removeprefix(f"{STORE.head} ") if found.startswith(RESTORING) else None
 
 
-def mark(connection: Connection, backup: str | None) -> None:
-    """Note that ``backup`` (at most 16 characters) is being restored into the database, or that it is complete. Meanwhile it cannot be
-    opened."""
+def mark_restoring(connection: Connection, backup: str | None) -> None:
+    """Note that ``backup`` (at most 16 characters) is being restored, or that it is complete. Meanwhile the database cannot be opened."""
     noted = STORE.head if backup is None else f"{RESTORING}{STORE.head} {backup}"
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :noted"), {"noted": noted})  # noqa: S608  a constant
 

@@ -21,7 +21,7 @@ from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import Part
 from newsportal.store.folding import refresh
 from newsportal.store.tables import ARTICLES
-from newsportal.store.writing import add_topics, insert_separately, log
+from newsportal.store.writing import add_topics, insert_separately, log_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def article_of(thread: Thread) -> Article:
     )  # fmt: skip
 
 
-def state(thread: Thread, now: datetime) -> dict[str, Any]:
+def visit_columns(thread: Thread, now: datetime) -> dict[str, Any]:
     """Return the columns of ``threads`` that a visit fills."""
     return {
         "board": stored_name(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
@@ -201,18 +201,18 @@ class Threads(Part):
             story_id = existing or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
             if fresh:
-                connection.execute(insert(THREADS), {"id": id, **state(thread, now), "posts": 0, "newest": None})
+                connection.execute(insert(THREADS), {"id": id, **visit_columns(thread, now), "posts": 0, "newest": None})
             new, edited = _write_posts(connection, id, thread.posts, now)
             grown = bool(new or edited)
             topics_added = add_topics(connection, id, topics_of(article_of(thread)))
             count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
-            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), posts=count, newest=newest))
+            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**visit_columns(thread, now), posts=count, newest=newest))
             if grown:
                 text = text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))
                 connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), fetched=thread.fetched))
             if grown or topics_added or existing is None:
                 refresh(connection, story_id)
-                log(connection, "article", id, now)
+                log_changes(connection, "article", id, now)
             return SavedThread("stored" if existing is None else "grown" if grown else "same", id, story_id, new, edited)
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:

@@ -21,7 +21,7 @@ from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
 from newsportal.store.prints import FinderIndex, PrintIndex, TextPrint, text_print
 from newsportal.store.reading import find, find_stored
-from newsportal.store.results import Added
+from newsportal.store.results import AddResult
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 
 NEW_REVISION, NEW_CHANGE = insert(REVISIONS), insert(CHANGES)
@@ -40,7 +40,7 @@ class Batch:
     _new: folding.NewRows = field(default_factory=folding.NewRows)
     _unread: bool = True  # the index lacks rows committed by others, or written here
 
-    def add(self, article: Article, keys: Sequence[FoldKey], new: TextPrint) -> Added:
+    def add(self, article: Article, keys: Sequence[FoldKey], new: TextPrint) -> AddResult:
         row, hashes = row_of(article, now=self.now), folding.by_hash(keys)
         id = self.existing.get(row["id"])
         if id is not None or self.index.finder is not None or self._new.may_repeat(new, hashes):
@@ -50,14 +50,14 @@ class Batch:
             self._unread = False
         if id is not None:
             self._unread = True
-            return _readd(self.connection, existing(self.connection, id), article, keys, new, self.now)
+            return _readd(self.connection, get_row(self.connection, id), article, keys, new, self.now)
         decision = article.decision
         if decision is not None and decision.seq == self.index.last_seq:
             found = decision.fold
         else:  # the store changed since the decision
             found = _repeated(self.connection, row, keys, new)
         story_id = self._insert(row, topics_of(article), hashes, new, found)
-        return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
+        return AddResult("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
 
     def _insert(
         self, row: Mapping[str, Any], topics: Mapping[str, TopicMark], hashes: Collection[str], new: TextPrint, found: Fold | None
@@ -81,7 +81,7 @@ class Batch:
     def write(self) -> None:
         """Write the buffered new articles."""
         if ids := self._new.write(self.connection, self.now):
-            log(self.connection, "article", ids, self.now)
+            log_changes(self.connection, "article", ids, self.now)
             self._unread = True
 
 
@@ -90,11 +90,13 @@ def _repeated(
 ) -> Fold | None:
     """Return what an article repeats by its text, else by its keys; or by the configured finder. Stories in ``excluded`` are skipped."""
     if new.index.finder is not None:
-        return new.index.finder.repeated(connection, row, excluded)
-    return prints.repeated(connection, row, new, excluded) or folding.choose(connection, row, keys, excluded)
+        return new.index.finder.find_repeated(connection, row, excluded)
+    return prints.find_repeated(connection, row, new, excluded) or folding.choose_match(connection, row, keys, excluded)
 
 
-def _readd(connection: Connection, row: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: TextPrint, now: datetime) -> Added:
+def _readd(
+    connection: Connection, row: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: TextPrint, now: datetime
+) -> AddResult:
     id = row["id"]
     revised = is_newer(page_version(connection, row), article)
     if revised:
@@ -110,8 +112,8 @@ def _readd(connection: Connection, row: dict[str, Any], article: Article, keys: 
     if revised or topics_added:
         for changed in {row["story_id"], story_id}:
             folding.refresh(connection, changed)
-        log(connection, "article", id, now)
-    return Added("revised" if revised else "same", id, story_id)
+        log_changes(connection, "article", id, now)
+    return AddResult("revised" if revised else "same", id, story_id)
 
 
 def _fold_revised(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: TextPrint) -> str:
@@ -119,7 +121,7 @@ def _fold_revised(connection: Connection, row: Mapping[str, Any], keys: Sequence
     if len(_members(connection, row["story_id"])) > 1:
         return str(row["story_id"])
     separated = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
-    found = _repeated(connection, existing(connection, row["id"]), keys, new, separated)
+    found = _repeated(connection, get_row(connection, row["id"]), keys, new, separated)
     if found is None:
         return str(row["story_id"])
     _move(connection, row["id"], found.story_id, **fold_columns(found), **folding.hidden_columns(connection, found.story_id))
@@ -157,12 +159,12 @@ def add_topics(connection: Connection, article_id: str, topics: Mapping[str, Top
     return bool(fresh)
 
 
-def log(connection: Connection, kind: Literal["article", "fold", "gone"], ids: str | Iterable[str], at: datetime) -> None:
+def log_changes(connection: Connection, kind: Literal["article", "fold", "gone"], ids: str | Iterable[str], at: datetime) -> None:
     if rows := [{"kind": kind, "id": id, "at": at} for id in ([ids] if isinstance(ids, str) else ids)]:
         connection.execute(NEW_CHANGE, rows)
 
 
-def existing(connection: Connection, article_id: str) -> dict[str, Any]:
+def get_row(connection: Connection, article_id: str) -> dict[str, Any]:
     """Return an article's row. Raises ``StoreError`` if there is none."""
     row = connection.execute(ARTICLE, {"article": article_id}).mappings().first()
     if row is None:
@@ -184,13 +186,12 @@ def _move(connection: Connection, article_id: str, story_id: str, **columns: Any
 
 
 def refresh_changed(connection: Connection, stories: Iterable[str], changed: Collection[str], now: datetime) -> None:
-    """Refresh stories after the articles ``changed`` did. A new head is logged as changed, too: followers that only read heads have not
-    seen it."""
+    """Refresh stories after the articles ``changed`` did. New heads are logged, too: followers that only read heads have not seen them."""
     for story_id in stories:
         before = _head(connection, story_id)
         refresh_galleries(connection, story_id)
         if (head := _head(connection, story_id)) not in (None, before, *changed):
-            log(connection, "article", str(head), now)
+            log_changes(connection, "article", str(head), now)
 
 
 class Writing(Part):
@@ -214,7 +215,7 @@ class Writing(Part):
         self._read_prints()
         return self._prints.finder.find_titles(titles, now)
 
-    def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
+    def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> AddResult:
         """Store ``article`` (with ``identity``, ``title`` and ``text``) and fold it into the story it repeats, if any: by its text (the
         rule of ``dedup.judge``, against stored texts within its window), else by its ``keys``.
 
@@ -223,7 +224,7 @@ class Writing(Part):
         """
         return self.add_all([(article, keys)], now=now)[0]
 
-    def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
+    def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[AddResult]:
         """Call :meth:`add` for each article with its keys, in order, in one transaction; they may fold into each other, too.
 
         If one cannot be stored, none is: the caller may then add them one by one.
@@ -263,7 +264,7 @@ class Writing(Part):
         if self._prints.finder is not None:
             self._prints.finder.follow(connection)
 
-    def declare(self, name: str, of: str) -> None:
+    def declare_url(self, name: str, of: str) -> None:
         """Record that the article known as ``of`` declares ``name`` as its URL (``rel=canonical``). It is not verified.
 
         Only the first few articles that declare a name are recorded. Raises ``StoreError`` if there is no such article.
@@ -291,7 +292,7 @@ class Writing(Part):
     def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:
         """Move an article into another story by hand. Raises ``StoreError`` if either is unknown."""
         with self._write() as connection:
-            old = str(existing(connection, article_id)["story_id"])
+            old = str(get_row(connection, article_id)["story_id"])
             head = _head(connection, story_id)
             if head is None:
                 raise StoreError(f"no story {story_id!r}")
@@ -301,12 +302,12 @@ class Writing(Part):
             connection.execute(UNFOLDED.delete().where(UNFOLDED.c.article_id == article_id, UNFOLDED.c.story_id == story_id))
             _move(connection, article_id, story_id, **fold_columns(Fold(story_id, head, storable(reason), 1.0)))
             refresh_changed(connection, (old, story_id), {article_id}, now)
-            log(connection, "fold", article_id, now)
+            log_changes(connection, "fold", article_id, now)
 
     def unfold(self, article_id: str, *, now: datetime) -> str:
         """Move an article out into a story of its own (never folded together by key again), and return the new story's id."""
         with self._write() as connection:
-            row = existing(connection, article_id)
+            row = get_row(connection, article_id)
             old = str(row["story_id"])
             if len(_members(connection, old)) == 1:
                 return old
@@ -315,5 +316,5 @@ class Writing(Part):
             upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
             upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])
             refresh_changed(connection, (old, story_id), {article_id}, now)
-            log(connection, "fold", article_id, now)
+            log_changes(connection, "fold", article_id, now)
             return story_id

@@ -50,10 +50,10 @@ def recommend(
 def read(file: Path) -> Log:
     """Return the views of a file; a story counts as published at its first view."""
     from newsportal.cli.recommend import open_views, read_views
-    from newsportal.services.learning.files import guess
+    from newsportal.services.learning.files import guess_form
 
     with open_views(str(file)) as stream:
-        views = list(read_views(stream, guess(file), str(file)))
+        views = list(read_views(stream, guess_form(file), str(file)))
     first: dict[str, datetime] = {}
     for view in views:
         first[view.story] = min(first.get(view.story, view.at), view.at)

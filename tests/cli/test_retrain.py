@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.items import Article, Link, TopicMark
-from newsportal.services.learning.training import Done, retrain
+from newsportal.services.learning.training import RetrainResult, retrain
 from newsportal.sources import load
 from newsportal.store import open_store
 from newsportal.store.labels import CATEGORIES
@@ -72,7 +72,7 @@ def fill(store: Store, number: int, start: int = 0) -> None:
         write(store, "财经", n, "feed:钱")
 
 
-def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Done]:
+def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, RetrainResult]:
     return {result.corpus: result for result in retrain(load(sources), store, force=force, algorithm="chi_cosine")}
 
 

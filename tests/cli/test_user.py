@@ -48,8 +48,8 @@ def test_people_are_added_changed_and_removed(sources: Path) -> None:
     run(sources, "user", "remove", "王编辑")
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         assert [person.role for person in accounts.people.all()] == [Role.ADMIN]
-        actions = [entry.action for entry in accounts.trail.entries()]
-        log = str(accounts.trail.entries())
+        actions = [entry.action for entry in accounts.audit_log.entries()]
+        log = str(accounts.audit_log.entries())
     assert actions == ["person.remove", "person.enable", "person.disable", "person.role", "person.password", "person.add", "person.add"]
     assert reset["password"] not in log
 

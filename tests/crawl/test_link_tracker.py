@@ -206,7 +206,7 @@ def test_skipped_list_page_is_not_a_failed_visit(tracker: LinkTracker) -> None:
     tracker.store.visits.add(Visit(A, NOW))
     tracker.count(A, "list_pages")
     tracker.count_skipped_list(A, "login")
-    tracker.store.visits.join(tracker.visit_counts.taken(NOW))
+    tracker.store.visits.merge(tracker.visit_counts.taken(NOW))
     asyncio.run(tracker.close([A], NOW))
     assert row(tracker).list_failed == {"login": 1}
     state = asyncio.run(tracker.state(A))
@@ -224,7 +224,7 @@ def test_state_of_a_visit_by_another_process_is_saved(tracker: LinkTracker) -> N
 
 def test_list_failure_in_another_process_fails_the_visit(tracker: LinkTracker) -> None:
     tracker.store.visits.add(Visit(A, NOW))
-    tracker.store.visits.join([Visit(A, NOW + timedelta(seconds=1), list_failed={"http-503": 1})])
+    tracker.store.visits.merge([Visit(A, NOW + timedelta(seconds=1), list_failed={"http-503": 1})])
     asyncio.run(tracker.close([A], NOW + timedelta(seconds=2)))
     found = tracker.store.source_state(A)
     assert (found.last_success, found.last_error, found.failures_in_row) == (None, "http-503", 1)

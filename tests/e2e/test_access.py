@@ -45,7 +45,7 @@ def test_login_attempts_are_limited(visit: Any) -> None:
     visitor = visit()
     add_user(visitor.site, "目标", Role.READER)
     page = visitor.go("/login")
-    for _ in range(BOTH.free):
+    for _ in range(BOTH.free_attempts):
         sign_in(page, "目标", "wrong password")
         assert page.locator("[role=alert]").inner_text() == "用户名或密码不正确。"
     sign_in(page, "目标", PASSWORD)

@@ -15,7 +15,7 @@ def site(own_site: Any) -> Any:
     """Return a portal with an event of its three newest stories."""
     ids = [story.id for story in own_site.store.stories(StoryFilter(limit=3)).stories]
     assignments = [Assignment(id, "bridge", 1.0, ("观景桥",)) for id in ids]
-    assert own_site.store.events.place(assignments, {"bridge": "[0,{},{},[]]"}, after=0, up_to=own_site.store.last_seq())
+    assert own_site.store.events.assign(assignments, {"bridge": "[0,{},{},[]]"}, after=0, up_to=own_site.store.last_seq())
     return own_site
 
 

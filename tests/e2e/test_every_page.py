@@ -91,7 +91,7 @@ def fill(site: Any) -> None:
     store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
     store.hide([store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
     assignments = [Assignment(site.ids[name], "bridge", 0.5, ("峡谷",)) for name in ("bridge", "沿江三省")]
-    assert store.events.place(assignments, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), up_to=store.last_seq())
+    assert store.events.assign(assignments, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), up_to=store.last_seq())
     lines = SiteKnowledge()
     lines.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
     store.save_site_lines({"port.example": {url: packed(page) for url, page in lines.pages()}}, now=now, max_sites=10)

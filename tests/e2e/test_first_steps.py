@@ -42,7 +42,7 @@ def test_newcomer_makes_topic_source_correction_and_alert(visit: Any, site: Any,
     add_a_source(page, site, web)
     correct_a_title(page, site)
     set_an_alert(page, site)
-    actions = {entry.action.split(".")[0] for entry in site.accounts.trail.entries()}
+    actions = {entry.action.split(".")[0] for entry in site.accounts.audit_log.entries()}
     assert {"topic", "source", "article", "alert"} <= actions, actions
 
 

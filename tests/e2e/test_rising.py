@@ -26,7 +26,7 @@ def site(own_site: Any) -> Any:
     for number in range(4 * 14):
         write("天气预报", 1441 + 360 * number, number, "天气")
     storm = [write("台风海燕今晨在沿海三县登陆", 90, number, "台风", "海燕", "沿海三县", "Typhoon Haiyan") for number in range(10)]
-    assert store.events.place([Assignment(id, "storm", 1.0) for id in storm], {"storm": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
+    assert store.events.assign([Assignment(id, "storm", 1.0) for id in storm], {"storm": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     return own_site
 
 

@@ -38,7 +38,7 @@ def test_demo_has_an_event_of_five_days() -> None:
     store = empty_store()
     assert fill(store, NOW) == 5
     EventFollower().follow(store)
-    (event,) = store.events.listed().events
+    (event,) = store.events.list_events().events
     assert event.stories == sum(document.event == DEMO for document in DOCUMENTS)
     assert event.last - event.first == timedelta(days=4)
 

@@ -18,7 +18,7 @@ from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import base
 from newsportal.pipelines import store as store_stage
 from newsportal.pipelines.store import BatchWriter
-from newsportal.store.results import Added
+from newsportal.store.results import AddResult
 from newsportal.store.store import Store
 
 
@@ -36,7 +36,7 @@ class Watched(Store):
         self.sizes: list[int] = []
         self.go = threading.Event()
 
-    def add_all(self, articles: Any, *, now: Any) -> list[Added]:
+    def add_all(self, articles: Any, *, now: Any) -> list[AddResult]:
         self.sizes.append(len(articles))
         assert self.go.wait(600)
         return super().add_all(articles, now=now)
@@ -49,14 +49,14 @@ def store(tmp_path: Path) -> Iterator[Watched]:
     opened.close()
 
 
-async def begin(line: BatchWriter, store: Watched, article: Article) -> asyncio.Task[Added]:
+async def begin(line: BatchWriter, store: Watched, article: Article) -> asyncio.Task[AddResult]:
     task = asyncio.create_task(line.add(article))
     while not store.sizes and not task.done():  # noqa: ASYNC110 - another thread sets it
         await asyncio.sleep(0.001)
     return task
 
 
-async def add_all_at_once(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
+async def add_all_at_once(store: Watched, articles: list[Article]) -> list[AddResult | BaseException]:
     """Add the articles while the write of the first is in progress."""
     line = BatchWriter(store, LocalFilter(store))
     tasks = [await begin(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
@@ -67,7 +67,7 @@ async def add_all_at_once(store: Watched, articles: list[Article]) -> list[Added
 
 def test_articles_arriving_during_transaction_share_the_next(store: Watched) -> None:
     answers = asyncio.run(add_all_at_once(store, [draft(str(n)) for n in range(8)]))
-    assert [answer.outcome for answer in answers if isinstance(answer, Added)] == ["stored"] * 8
+    assert [answer.outcome for answer in answers if isinstance(answer, AddResult)] == ["stored"] * 8
     assert store.sizes == [1, 7]
 
 
@@ -81,12 +81,12 @@ def test_batch_size_is_limited(store: Watched, monkeypatch: pytest.MonkeyPatch) 
 def test_articles_of_one_transaction_can_fold(store: Watched) -> None:
     keys = (FoldKey("title:一", "same-title"),)
     answers = asyncio.run(add_all_at_once(store, [draft(str(n), keys=keys) for n in range(4)]))
-    assert sorted(answer.outcome for answer in answers if isinstance(answer, Added)) == ["folded", "folded", "folded", "stored"]
+    assert sorted(answer.outcome for answer in answers if isinstance(answer, AddResult)) == ["folded", "folded", "folded", "stored"]
 
 
 def test_invalid_article_fails_alone(store: Watched) -> None:
     answers = asyncio.run(add_all_at_once(store, [draft("0"), draft("1"), draft("bad", text=None), draft("2")]))
-    assert [type(answer) for answer in answers] == [Added, Added, StoreError, Added]
+    assert [type(answer) for answer in answers] == [AddResult, AddResult, StoreError, AddResult]
     assert store.tally().articles == 3
 
 
@@ -107,7 +107,7 @@ def test_store_outage_is_reported_to_every_waiter(store: Watched, monkeypatch: p
 
 
 def test_cancelled_waiter_does_not_affect_others(store: Watched) -> None:
-    async def cancelling() -> list[Added | BaseException]:
+    async def cancelling() -> list[AddResult | BaseException]:
         line = BatchWriter(store, LocalFilter(store))
         tasks = [await begin(line, store, draft("0")), *(asyncio.create_task(line.add(draft(str(n)))) for n in range(1, 4))]
         await asyncio.sleep(0)
@@ -116,7 +116,7 @@ def test_cancelled_waiter_does_not_affect_others(store: Watched) -> None:
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     answers = asyncio.run(cancelling())
-    assert [type(answer) for answer in answers] == [Added, Added, asyncio.CancelledError, Added]
+    assert [type(answer) for answer in answers] == [AddResult, AddResult, asyncio.CancelledError, AddResult]
 
 
 def test_several_writers_share_one_store(tmp_path: Path) -> None:

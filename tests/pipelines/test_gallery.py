@@ -133,7 +133,7 @@ def test_story_without_remaining_pictures_is_dropped(tracker: LinkTracker) -> No
         process(tracker, logos)
     assert row(tracker).failed == {"no-pictures": 1}
     assert tracker.store.tally().articles == 0
-    assert tracker.store.galleries.refused([NAME], now=utcnow()) == {NAME}
+    assert tracker.store.galleries.filter_refused([NAME], now=utcnow()) == {NAME}
 
 
 def test_unavailable_store_ends_crawl_and_link_waits(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:

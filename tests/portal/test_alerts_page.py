@@ -57,7 +57,7 @@ def test_created_alert_is_shown_without_secret(editor: httpx.Client) -> None:
     assert re.search(r'name="hours"[^>]*value="8, 18"|value="8, 18"[^>]*name="hours"', page)
     assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
     accounts = editor.accounts  # type: ignore[attr-defined]
-    (entry,) = [entry for entry in accounts.trail.entries(limit=50) if entry.action == "alert.make" and entry.thing == id]
+    (entry,) = [entry for entry in accounts.audit_log.entries(limit=50) if entry.action == "alert.make" and entry.thing == id]
     assert "geheim" not in str(entry)
 
 

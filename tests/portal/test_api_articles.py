@@ -70,7 +70,7 @@ def test_article_is_corrected_and_correction_withdrawn(client: httpx.Client, own
         assert client.patch(f"articles/{id}", json=body).status_code == 422, body
     assert client.request("DELETE", f"articles/{id}/correction", json={}).json()["title"] == now["title"]
     assert [state["corrected"] is None for state in client.get(f"articles/{id}/states").json()] == [True, False, True]
-    actions = [entry.action for entry in client.accounts.trail.entries()]  # type: ignore[attr-defined]
+    actions = [entry.action for entry in client.accounts.audit_log.entries()]  # type: ignore[attr-defined]
     assert actions == ["article.withdraw", "article.correct"]
     assert client.get("articles/none/states").status_code == 404
 

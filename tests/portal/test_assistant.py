@@ -34,7 +34,7 @@ def store(newsroom: ModuleType) -> Iterator[Store]:
         second = newsroom.article("Bridge rebuilt", "The bridge over the Qing will be rebuilt. " * 3, site="Herald", language="en", ago=30)
         ids = newsroom.write(opened, first) + newsroom.write(opened, second)
         assignments = [Assignment(id, "bridge", 0.5, ("青河",)) for id in ids]
-        assert opened.events.place(assignments, {"bridge": "[0,{},{},[]]"}, after=0, up_to=opened.last_seq())
+        assert opened.events.assign(assignments, {"bridge": "[0,{},{},[]]"}, after=0, up_to=opened.last_seq())
         opened.ids = ids  # type: ignore[attr-defined]
         yield opened
 
@@ -68,7 +68,7 @@ def test_page_offers_buttons_without_calling_the_model(start: Any, store: Any, e
     assert "<script>alert" not in page
     assert buttons(page) == []
     assert len(endpoint.got) == 1
-    audited = [entry.action for entry in reader.accounts.trail.entries()]  # type: ignore[attr-defined]
+    audited = [entry.action for entry in reader.accounts.audit_log.entries()]  # type: ignore[attr-defined]
     assert "assistant.ask" in audited
 
 

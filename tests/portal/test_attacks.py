@@ -101,7 +101,7 @@ def test_malformed_json_is_refused(program: httpx.Client, body: str) -> None:
 def test_audit_entry_is_one_escaped_row(admin: httpx.Client, program: httpx.Client, newsroom: ModuleType) -> None:
     forged = "旅游</td></tr><tr data-entry='9'><td>\n2026-05-20 admin 0 person.role\r\n\x1b[31m\u202e"
     before = program.get("/api/v1/audit").json()["items"]
-    admin.accounts.trail.add(None, "topic.delete", forged, {forged: [forged]}, now=newsroom.NOW, address=forged)  # type: ignore[attr-defined]
+    admin.accounts.audit_log.add(None, "topic.delete", forged, {forged: [forged]}, now=newsroom.NOW, address=forged)  # type: ignore[attr-defined]
     text = admin.get("/audit").text
     rows = lxml_html.document_fromstring(text).xpath("//tr[@data-entry]")
     assert len(rows) == len(before) + 1

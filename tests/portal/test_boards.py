@@ -38,7 +38,7 @@ def own_store(newsroom: ModuleType) -> Store:
     store = empty_store()
     (storm,) = newsroom.write(store, newsroom.article("台风海燕登陆广东沿海", "一", ago=60))
     newsroom.write(store, newsroom.article("另一件事", "二", ago=90, url=ARTICLE_URL))
-    assert store.events.place([Assignment(storm, "storm", 1.0)], {"storm": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
+    assert store.events.assign([Assignment(storm, "storm", 1.0)], {"storm": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     quarter = timedelta(minutes=15)
     hostile = place("<b>台风</b>海燕登陆广东", 1, "https://a.example/storm")
     store.boards.add("list:热搜", newsroom.NOW - 2 * quarter, [place("<b>台风</b>海燕登陆广东", 7, "https://a.example/storm")])

@@ -14,7 +14,7 @@ from newsportal.items.visits import Visit
 from newsportal.portal.context import Portal
 from newsportal.services.accounts import open_accounts
 from newsportal.sources import load
-from newsportal.sources.timing import Judged
+from newsportal.sources.timing import SourceHealth
 
 FEEDS = """\
 feeds:
@@ -32,7 +32,7 @@ def test_source_health_is_computed_once_for_concurrent_readers(tmp_path: Path) -
         portal = Portal(store, None, sources, accounts)
         barrier = Barrier(8)
 
-        def ask() -> list[Judged]:
+        def ask() -> list[SourceHealth]:
             barrier.wait()
             return portal.health()
 

@@ -49,7 +49,7 @@ def fields(answer: httpx.Response) -> dict[str, str]:
 
 
 def audited(client: httpx.Client) -> list[tuple[str, str]]:
-    entries = client.accounts.trail.entries(limit=20)  # type: ignore[attr-defined]
+    entries = client.accounts.audit_log.entries(limit=20)  # type: ignore[attr-defined]
     return [(entry.action, entry.thing) for entry in reversed(entries)]
 
 

@@ -36,7 +36,7 @@ def own_store(newsroom: ModuleType) -> Store:
         article = newsroom.article(title, text * 3, site=f"站点{number}", topics=("旅游",), ago=(4 - number) * 1440)
         ids += newsroom.write(store, replace(article, images=(picture,)))
     assignments = [Assignment(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Assignment(ids[3], "kelp", 1.0)]
-    assert store.events.place(assignments, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
+    assert store.events.assign(assignments, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     store.ids = ids  # type: ignore[attr-defined]
     return store
 
@@ -125,7 +125,7 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, own_store:
     change(do="join", other="http://portal.example/event/kelp")
     moved = editor.get("/event/kelp")
     assert (moved.status_code, moved.headers["location"]) == (303, "/event/bridge")
-    actions = {entry.action for entry in editor.accounts.trail.entries(limit=20)}  # type: ignore[attr-defined]
+    actions = {entry.action for entry in editor.accounts.audit_log.entries(limit=20)}  # type: ignore[attr-defined]
     assert actions >= {"event.rename", "event.pin", "event.split", "event.undo", "event.join"}
 
 
@@ -186,7 +186,7 @@ def test_api_edits_events(editor: httpx.Client, own_store: Store) -> None:
 
 def test_event_page_shows_text_changes(client: httpx.Client, own_store: Store, newsroom: ModuleType) -> None:
     assert "data-change" not in client.get("/event/bridge").text
-    (first,) = (story.head for story in own_store.listed([own_store.ids[0]]).values())  # type: ignore[attr-defined]
+    (first,) = (story.head for story in own_store.by_id([own_store.ids[0]]).values())  # type: ignore[attr-defined]
     text = TEXTS[0].replace("两人受伤", "三人受伤") * 3
     newsroom.write(own_store, newsroom.article("大桥凌晨垮塌", text, url=first.url, site="站点0", topics=("旅游",), ago=4 * 1440))
     page = client.get("/event/bridge?lang=zh").text.partition('id="changes-name"')[2]

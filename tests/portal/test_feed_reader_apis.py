@@ -207,7 +207,7 @@ def test_capy(app: App, newsroom: ModuleType) -> None:
     assert [search.name for search in app.accounts.searches.of(app.person.id)] == ["大峡谷"]
     assert app.post("/subscription/edit", ac="unsubscribe", s=id).text == "OK"
     assert app.accounts.searches.of(app.person.id) == []
-    actions = [entry.action for entry in app.accounts.trail.entries()]
+    actions = [entry.action for entry in app.accounts.audit_log.entries()]
     assert {"search.rename", "search.remove"} <= set(actions)
 
 
@@ -320,7 +320,7 @@ def test_required_rights(serve: Any, own_store: Store, newsroom: ModuleType) -> 
 def test_token_guessing_is_rate_limited(serve: Any, own_store: Store, newsroom: ModuleType) -> None:
     app = make_app(serve(own_store), newsroom)
     sent = {"Email": NAME, "Passwd": "np_guess"}
-    answers = [app.client.post(f"{ROOT}/accounts/ClientLogin", data=sent) for _ in range(BOTH.free + 2)]
+    answers = [app.client.post(f"{ROOT}/accounts/ClientLogin", data=sent) for _ in range(BOTH.free_attempts + 2)]
     assert answers[-1].status_code == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
 

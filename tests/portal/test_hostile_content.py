@@ -21,8 +21,8 @@ from newsportal.items import Image
 from newsportal.messages import as_text
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
-from newsportal.services.exchange.form import incoming, plain
-from newsportal.services.exchange.tables import page
+from newsportal.services.exchange.form import article_values, incoming
+from newsportal.services.exchange.tables import html_page
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import CONTROL
@@ -219,11 +219,11 @@ def test_exports_of_hostile_store_are_passive(hostile: httpx.Client, folder: Pat
     with closing(open_store(f"sqlite:///{folder / 'hostile.db'}")) as store:
         stored = list(store.all_articles())
     sent = [hostile.get(f"/api/v1/articles/{article.id}").json()["html"] for article in stored]
-    written = [plain(article)["html"] for article in stored]
+    written = [article_values(article)["html"] for article in stored]
     rows = [{"url": "https://h.example/", "title": article.title, "text": article.text, "html": article.html} for article in stored]
     imported = [incoming(row, newsroom.NOW).item.html for row in rows]
     assert len(sent) == len(written) == len(HOSTILE_HTML)
-    for html in (*sent, *written, *imported, *map(page, stored)):
+    for html in (*sent, *written, *imported, *map(html_page, stored)):
         check_passive(f"<html><head></head><body>{html.partition('<body>')[2] or html}</body></html>", "html")
 
 

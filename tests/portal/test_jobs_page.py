@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 
 from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs.base import Job
-from newsportal.services.jobs.records import Records, born, outcome_of
+from newsportal.services.jobs.records import Records, outcome_of, process_start
 from newsportal.sources import load
 from newsportal.store.store import Store
 
@@ -76,7 +76,7 @@ def test_crawl_of_another_process_is_stopped(editor: httpx.Client, records: Reco
     with subprocess.Popen([sys.executable, "-c", INTERRUPTIBLE], stdout=subprocess.PIPE) as crawl:
         assert crawl.stdout is not None
         assert crawl.stdout.readline()
-        records.save(Job("crawl3", "hub", started=AT, pid=crawl.pid, born=born(crawl.pid), origin="schedule"))
+        records.save(Job("crawl3", "hub", started=AT, pid=crawl.pid, born=process_start(crawl.pid), origin="schedule"))
         assert 'data-state="running"' in editor.get("/jobs").text
         assert "采集正在结束" in editor.post("/jobs/crawl3/cancel", data={"back": "/jobs"}, follow_redirects=True).text
         assert crawl.wait(600) in (-signal.SIGINT, 1)

@@ -79,7 +79,7 @@ def test_upload_adds_all_documents(editor: httpx.Client, store: Store) -> None:
         == 303
     )
     assert "球赛消息" in editor.get("/corpora/新闻").text, "a document without a title"
-    assert editor.accounts.trail.entries()[0].action == "corpus.upload"  # type: ignore[attr-defined]
+    assert editor.accounts.audit_log.entries()[0].action == "corpus.upload"  # type: ignore[attr-defined]
 
 
 def test_invalid_upload_is_refused_with_line_errors(editor: httpx.Client, store: Store) -> None:
@@ -216,7 +216,7 @@ def test_training_job_stores_a_model(editor: httpx.Client, store: Store) -> None
     assert 'data-state="done"' in page, page
     assert 'data-version="1"' in page
     assert store.corpora.active("新闻") == 1
-    assert [entry.action for entry in editor.accounts.trail.entries()] == ["job.train"]  # type: ignore[attr-defined]
+    assert [entry.action for entry in editor.accounts.audit_log.entries()] == ["job.train"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

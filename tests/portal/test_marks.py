@@ -202,7 +202,7 @@ def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "新名"
     assert reader.post("/searches/remove", data={"search": "x"}).status_code == 404
     assert reader.post("/searches/rename", data={"search": "x", "name": "新名"}).status_code == 404
-    actions = [entry.action for entry in reversed(reader.accounts.trail.entries(action="search"))]  # type: ignore[attr-defined]
+    actions = [entry.action for entry in reversed(reader.accounts.audit_log.entries(action="search"))]  # type: ignore[attr-defined]
     assert actions == ["search.keep", "search.rename", "search.remove", "search.keep"]
     assert reader.post("/searches", data={"asked": "q="}).status_code == 400
 

@@ -269,7 +269,7 @@ def test_requests_set_aside_are_retried_or_dropped(serve: Any, store: Store, set
     assert client.post("/monitor/aside", data={"do": "again"}).status_code == 303
     assert "3 个请求已重新排队" in client.get("/monitor/queues").text
     assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).json() == {"requests": 3}
-    assert client.accounts.trail.entries()[0].action == "queue.drop"
+    assert client.accounts.audit_log.entries()[0].action == "queue.drop"
     assert client.post("/monitor/aside", data={"do": "burn"}).status_code == 400
     client.post("/monitor/aside", data={"do": "drop"})
     assert "it is away" in client.get("/monitor/queues").text

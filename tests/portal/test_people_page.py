@@ -111,7 +111,7 @@ def test_filters_are_not_interpreted_as_sql(client: httpx.Client, name: str, val
 
 
 def test_audit_details_are_readable(client: httpx.Client) -> None:
-    person, trail = None, client.accounts.trail  # type: ignore[attr-defined]
+    person, trail = None, client.accounts.audit_log  # type: ignore[attr-defined]
     now = datetime(2026, 5, 20, tzinfo=UTC)
     trail.add(person, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
     trail.add(person, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)

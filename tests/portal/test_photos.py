@@ -60,7 +60,7 @@ def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleTy
     undo = tree.xpath("//aside[contains(@class, 'told-once')]//form/@action")[0]
     assert editor.post(undo, data={"next": "x"}).status_code == 303
     assert [picture.said for picture in fresh.galleries.pictures(id)] == [False] * 30
-    assert [entry.action for entry in editor.accounts.trail.entries()][:2] == ["article.caption"] * 2
+    assert [entry.action for entry in editor.accounts.audit_log.entries()][:2] == ["article.caption"] * 2
 
 
 def test_api_returns_photo_stories(wall: httpx.Client, photos: Store) -> None:

@@ -25,7 +25,7 @@ def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
     opened = empty_store(tmp_path / "store.db")
     outbox, now = opened.outbox, newsroom.NOW
     outbox.follow("<b>站点", ["aa", "bb", "cc"], [], after=0, up_to=1, now=now)
-    entries = {entry.article_id: entry for entry in outbox.take("<b>站点", "w", now=now, seconds=60, limit=2)}
+    entries = {entry.article_id: entry for entry in outbox.lease_due("<b>站点", "w", now=now, seconds=60, limit=2)}
     outbox.settle(entries["aa"], Result("failed", "标题 <script> 太长"), now=now)
     outbox.settle(entries["bb"], Result("done", None, 1, "d", "7"), now=now)
     outbox.follow("旧的", [], [], after=0, up_to=1, now=now)
@@ -101,7 +101,7 @@ def test_article_is_published_and_withdrawn(serve: Any, own_store: Store, tmp_pa
     (undo,) = confirmed.xpath("//aside[contains(@class, 'told-once')]//form/@action")
     client.post(undo, headers=FORM)
     assert entry(own_store, id, "空的").wanted == "gone"
-    log = client.accounts.trail.entries()
+    log = client.accounts.audit_log.entries()
     assert [(row.action, row.thing) for row in log] == [("publishing.ask", id)] * 2
     for invalid in (
         {"target": "nowhere", "wanted": "there"},

@@ -30,7 +30,7 @@ def own_store(newsroom: ModuleType) -> Store:
             write(day * 1440 + 120, number, "天气", topics=("旅游",))
     ids = [write(60, number, EVIL, "海燕", topics=("旅游",) if number < 4 else ()) for number in range(6)]
     assignments = [Assignment(id, "storm", 1.0) for id in ids]
-    assert store.events.place(assignments, {"storm": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
+    assert store.events.assign(assignments, {"storm": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     return store
 
 

@@ -96,7 +96,7 @@ def test_rule_is_saved_and_removed(editor: httpx.Client, tmp_path: Path) -> None
     assert rule is not None
     assert (rule.body, rule.remove) == (".text", (".ad", ".more"))
     assert "# the harbour" in (tmp_path / "sources.yaml").read_text("utf-8")
-    assert editor.accounts.trail.entries()[0].action == "wrapper.change"  # type: ignore[attr-defined]
+    assert editor.accounts.audit_log.entries()[0].action == "wrapper.change"  # type: ignore[attr-defined]
     assert 'value=".text"' in editor.get(f"/wrappers/{KEY}").text
     assert editor.post(f"/wrappers/{KEY}/save", data={"body": ""}).status_code == 303
     assert load(tmp_path / "sources.yaml").feeds[0].article is None
@@ -139,7 +139,7 @@ def test_boilerplate_lines_are_shown_and_forgotten(editor: httpx.Client, store: 
     assert "news/1.html" in editor.get("/templates/site?name=port.example").text
     assert editor.post("/templates/forget", data={"site": "port.example", "what": "lines"}).status_code == 303
     assert store.site_lines("port.example") == {}
-    assert [entry.action for entry in editor.accounts.trail.entries()] == ["template.forget"]  # type: ignore[attr-defined]
+    assert [entry.action for entry in editor.accounts.audit_log.entries()] == ["template.forget"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("path", ["/wrappers", f"/wrappers/{KEY}", "/templates", "/templates/site?name=port.example"])
@@ -172,4 +172,4 @@ def test_api_of_rules_and_templates(editor: httpx.Client, store: Store) -> None:
     assert site["known_pages"] == 1
     assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 204
     assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 404
-    assert {"template.learn", "template.forget"} <= {entry.action for entry in editor.accounts.trail.entries()}  # type: ignore[attr-defined]
+    assert {"template.learn", "template.forget"} <= {entry.action for entry in editor.accounts.audit_log.entries()}  # type: ignore[attr-defined]

@@ -95,7 +95,7 @@ def test_sign_in_replaces_the_session(client: httpx.Client) -> None:
 
 
 def test_sign_in_attempts_are_limited(client: httpx.Client, clock: Clock) -> None:
-    for _ in range(BOTH.free + 1):
+    for _ in range(BOTH.free_attempts + 1):
         assert log_in(client, password="wrong password").status_code == 403
         clock.now += timedelta(seconds=1)
     answer = log_in(client)

@@ -378,7 +378,7 @@ def test_changes_are_audited_without_secrets(connect: Any, path: Path) -> None:
     save(client, "/sources/feed:乙报", category="国际")
     client.post("/sources/feed:乙报/delete", data={"x": ""})
     client.post("/sources/feed:甲报/run", data={"x": ""})
-    entries = client.accounts.trail.entries()  # type: ignore[attr-defined]
+    entries = client.accounts.audit_log.entries()  # type: ignore[attr-defined]
     actions = [(entry.action, entry.thing) for entry in entries]
     assert actions == [("source.run", "feed:甲报"), ("source.delete", "feed:乙报"), ("source.change", "feed:乙报")]
     assert "geheim" not in str(entries)
@@ -419,7 +419,7 @@ def test_concurrent_restores_write_once(connect: Any, path: Path) -> None:
         assert {future.result().status_code for future in futures} == {303}
     assert path.read_text("utf-8") == TEXT
     assert len(versions(path)) == 2
-    assert [entry.action for entry in editor.accounts.trail.entries(action="sources.restore")] == ["sources.restore"]
+    assert [entry.action for entry in editor.accounts.audit_log.entries(action="sources.restore")] == ["sources.restore"]
 
 
 def test_urls_with_environment_variables_are_not_listed_publicly(connect: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

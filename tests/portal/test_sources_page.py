@@ -156,7 +156,7 @@ def test_several_sources_are_changed_and_undone(editable: tuple[httpx.Client, Pa
     assert path.read_text("utf-8") == before.replace(", enabled: false", "")
     assert "请至少选择一个来源" in change(do="enable", key=[])
     assert client.post("/sources/many", data={"do": "burn", "key": two}).status_code == 400
-    assert client.accounts.trail.entries()[0].action == "sources.enable"  # type: ignore[attr-defined]
+    assert client.accounts.audit_log.entries()[0].action == "sources.enable"  # type: ignore[attr-defined]
 
 
 def test_bulk_change_of_filtered_sources_on_page_and_api(editable: tuple[httpx.Client, Path]) -> None:

@@ -105,7 +105,7 @@ def test_new_topic_is_saved_and_applies_at_once(editor: httpx.Client, file: Path
     page = editor.get("/topics").text
     assert "话题“桥”已保存" in page
     assert 'href="/topic/%E6%A1%A5"' in page
-    assert editor.accounts.trail.entries()[0].action == "topic.add"  # type: ignore[attr-defined]
+    assert editor.accounts.audit_log.entries()[0].action == "topic.add"  # type: ignore[attr-defined]
 
 
 def test_new_topic_preselects_working_engines(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:

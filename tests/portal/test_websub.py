@@ -127,7 +127,7 @@ def test_subscription_is_requested_confirmed_and_notified(hub: Hub, store: Store
     assert hub.confirm(hub.requests[0]) == "Beweis"
     found = store.subscriptions.of(FEED)
     assert found is not None
-    assert found.holds(NOW)
+    assert found.is_valid(NOW)
     assert found.tries == 0
 
     store.save_source_state(SourceState(FEED, last_run=NOW - timedelta(hours=1), next_visit=NOW + timedelta(hours=9)))

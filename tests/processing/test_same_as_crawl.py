@@ -17,7 +17,7 @@ from madeup.feeds import FEEDS
 from newsportal.extractors.feeds import feed
 from newsportal.net.archive import Exchange, Writer
 from newsportal.services import spark
-from newsportal.services.exchange.form import whole
+from newsportal.services.exchange.form import full_values
 from newsportal.store import open_store
 
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def save(writer: Writer, url: str) -> Any:
 def crawled(folder: Path) -> dict[str, dict[str, Any]]:
     crawl(folder / "sources.yaml", "--once", "--replay", str(folder / "web.warc.gz"))
     with closing(open_store(f"sqlite:///{folder}/data/newsportal.db")) as store:
-        return {article.identity: json.loads(json.dumps(whole(article, store))) for article in store.all_articles()}
+        return {article.identity: json.loads(json.dumps(full_values(article, store))) for article in store.all_articles()}
 
 
 def processed(folder: Path, *options: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -89,7 +89,7 @@ def test_processing_matches_crawl(folder: Path, crawled: dict[str, dict[str, Any
     assert {row["category_by"] for row in found.values() if row.get("category")} == {"lexicon"}
 
 
-@pytest.mark.skipif(not (find_spec("pyspark") and spark.java()), reason="needs the extra spark and Java (make tools)")
+@pytest.mark.skipif(not (find_spec("pyspark") and spark.has_java()), reason="needs the extra spark and Java (make tools)")
 def test_spark_matches_local_processing(folder: Path) -> None:
     alone, local = processed(folder, "--workers", "1")
     many, spark = processed(folder, "--spark", "local[2]")

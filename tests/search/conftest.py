@@ -15,7 +15,7 @@ from servers import Servers
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import open_index
 from newsportal.search.base import Index, Query, Results
-from newsportal.store.results import Added
+from newsportal.store.results import AddResult
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -29,7 +29,7 @@ class Newsroom:
 
     def write(
         self, title: str = "无题", text: str = "正文", *, keys: tuple[FoldKey, ...] = (), now: datetime = NOW, **changes: Any
-    ) -> Added:
+    ) -> AddResult:
         """Store an article under its own URL, not yet indexed."""
         self.written += 1
         name = changes.pop("identity", f"h{self.written}.example/a")

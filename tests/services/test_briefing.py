@@ -94,7 +94,7 @@ def test_stored_events_and_their_edits_are_used(store: Store) -> None:
     assert [event.event for event in compile_briefing(store, NOW - DAY, NOW).events] == [None, None]
     assignments = [Assignment(ferry, "spring", 1.0), Assignment(bridge, "spring", 1.0)]
     states = {"spring": vector_over("spring", store.articles([ferry, bridge]))}
-    assert store.events.place(assignments, states, after=0, up_to=store.last_seq())
+    assert store.events.assign(assignments, states, after=0, up_to=store.last_seq())
     rename(store, "spring", "春天的两件事", by="编辑", now=NOW)
     (event,) = compile_briefing(store, NOW - DAY, NOW).events
     assert (event.title, event.event, {story.id for story in event.stories}) == ("春天的两件事", "spring", {ferry, bridge})

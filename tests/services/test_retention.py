@@ -43,7 +43,7 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
     added = store.add(article("a"), now=NOW)
     store.save_run(Run("r", NOW, NOW, "finished", ("rss",), ()))
     store.readers.record_view("林", added.id, [1], pictures=1, now=NOW)
-    accounts.trail.add(None, "source.add", now=NOW)
+    accounts.audit_log.add(None, "source.add", now=NOW)
     store.boards.add("list:热", NOW + 364 * DAY, [Place("a" * 20, "题", "https://a.example/", 1)])
     accounts.alerts.add(Alert("alert", "p", "快讯", "topic", "旅游", "webhook", {}, NOW))
     sent, waiting = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
         assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1, "boards": 1}
     assert store.article(added.id) is not None
     assert [message.state for message in accounts.alerts.messages("alert")] == ["waiting"]
-    assert (store.runs(), accounts.trail.entries()) == ([], [])
+    assert (store.runs(), accounts.audit_log.entries()) == ([], [])
     assert sum(prune(store, accounts, Retention(), alpha=0.5, now=later).gone.values()) == 0
 
 

@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         ids = [write(opened, number, HOUR, "台风", "海燕", title="台风海燕登陆", topics=("航运",)) for number in range(4)]
         ids += [write(opened, number, HOUR, title="台风逼近") for number in range(4, 6)]
         assignments = [Assignment(id, "storm", 1.0) for id in ids]
-        assert opened.events.place(assignments, {"storm": "[0,{},{},[]]"}, after=0, up_to=opened.last_seq())
+        assert opened.events.assign(assignments, {"storm": "[0,{},{},[]]"}, after=0, up_to=opened.last_seq())
         yield opened
 
 

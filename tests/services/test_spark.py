@@ -14,7 +14,7 @@ from newsportal.services import spark
 
 def test_missing_java_or_extra_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert not spark.java()
+    assert not spark.has_java()
     if find_spec("pyspark"):
         with pytest.raises(SparkFailed, match="apt install openjdk"), spark.session("local[1]", "process"):
             pass
@@ -30,6 +30,6 @@ def test_cause_is_extracted_from_spark_errors() -> None:
         ': org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File "x.py"\n'
         "newsportal.errors.StoreUnavailable: news.db: it cannot be opened\n\tat org.apache"
     )
-    assert spark.why(trace) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
-    assert spark.why("Master must be told\nmore") == "Master must be told"
-    assert spark.why("") == ""
+    assert spark.error_line(trace) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
+    assert spark.error_line("Master must be told\nmore") == "Master must be told"
+    assert spark.error_line("") == ""

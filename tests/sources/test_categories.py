@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from newsportal.sources import Sources
-from newsportal.sources.categories import NameTaken, drop, list_categories, names, put, values_of
+from newsportal.sources.categories import NameTaken, drop_category, list_categories, names, put_category, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, combine
-from newsportal.sources.editing import changed
+from newsportal.sources.editing import with_change
 from newsportal.sources.parts import CategoryWords
 
 TEXT = """\
@@ -28,7 +28,7 @@ categories:
 
 
 def apply_change(change: object, text: str = TEXT) -> str:
-    return changed(text.encode(), change, Path("sources.yaml")).decode()  # type: ignore[arg-type]
+    return with_change(text.encode(), change, Path("sources.yaml")).decode()  # type: ignore[arg-type]
 
 
 def test_packaged_categories_come_before_user_defined() -> None:
@@ -42,33 +42,33 @@ def test_packaged_categories_come_before_user_defined() -> None:
 
 
 def test_rename_updates_every_reference() -> None:
-    after = apply_change(put(values_of("海运", ("港口", "渡轮"), (), enabled=True), "航运"))
+    after = apply_change(put_category(values_of("海运", ("港口", "渡轮"), (), enabled=True), "航运"))
     assert after == TEXT.replace("category: 航运}", "category: 海运}").replace("[航运,", "[海运,").replace(
         "name: 航运 ", "name: 海运 "
     ).replace("[港口]", "[港口, 渡轮]")
 
 
 def test_add_and_drop() -> None:
-    added = apply_change(put(values_of("体育", ("马拉松",), (), enabled=True)))
+    added = apply_change(put_category(values_of("体育", ("马拉松",), (), enabled=True)))
     assert added.startswith(TEXT)
     assert "马拉松" in added[len(TEXT) :]
     assert "enabled" not in added[len(TEXT) :]
-    assert apply_change(drop("航运")) == TEXT.replace("  - name: 航运   # ships\n    words: [港口]\n", "")
+    assert apply_change(drop_category("航运")) == TEXT.replace("  - name: 航运   # ships\n    words: [港口]\n", "")
     with pytest.raises(NoEntry):
-        apply_change(drop("没有"))
+        apply_change(drop_category("没有"))
     with pytest.raises(NameTaken):
-        apply_change(put(values_of("航运", (), (), enabled=True)))
+        apply_change(put_category(values_of("航运", (), (), enabled=True)))
     with pytest.raises(EntryChanged):
-        apply_change(put(values_of("航运", (), (), enabled=True), "航运", seen="another"))
+        apply_change(put_category(values_of("航运", (), (), enabled=True), "航运", seen="another"))
 
 
 def test_several_changes_are_atomic() -> None:
-    after = apply_change(combine([drop("航运"), drop("彩票")]))
+    after = apply_change(combine([drop_category("航运"), drop_category("彩票")]))
     assert "航运   #" not in after
     assert "彩票" not in after
     assert "# ours" in after
     with pytest.raises(NoEntry):
-        apply_change(combine([drop("航运"), drop("没有")]))
+        apply_change(combine([drop_category("航运"), drop_category("没有")]))
 
 
 def test_suggested_names_are_sorted_by_frequency() -> None:

@@ -10,7 +10,7 @@ import pytest
 from newsportal.errors import SourcesError
 from newsportal.sources import EditConflict, append, digest, edit
 from newsportal.sources.changing import NoEntry, drop_entry, name_of, set_entry
-from newsportal.sources.editing import KEPT, NoVersion, changed, content_of, earlier, go_back, rewrite, versions
+from newsportal.sources.editing import KEPT, NoVersion, content_of, earlier_version, rewrite, roll_back, versions, with_change
 
 TEXT = """\
 portal:
@@ -111,19 +111,19 @@ def test_entry_dropped_meanwhile_is_reported(path: Path) -> None:
 def test_forum_without_name_is_found_by_host() -> None:
     assert name_of("forums", {"url": "https://bbs.example/all/"}) == "bbs.example all"
     text = b"forums:\n  - url: https://bbs.example/\n"
-    assert b"enabled: false" in changed(text, set_entry("forums", "bbs.example", {"enabled": False}), Path("sources.yaml"))
+    assert b"enabled: false" in with_change(text, set_entry("forums", "bbs.example", {"enabled": False}), Path("sources.yaml"))
 
 
 def test_undo_and_redo(path: Path) -> None:
     edit(path, set_entry("feeds", "a", {"enabled": False}))
     middle = path.read_bytes()
     edit(path, drop_entry("feeds", "b"))
-    assert content_of(path, earlier(path).id) == middle
-    assert go_back(path, earlier(path)) == digest(path)
+    assert content_of(path, earlier_version(path).id) == middle
+    assert roll_back(path, earlier_version(path)) == digest(path)
     assert path.read_bytes() == middle
-    go_back(path, earlier(path))
+    roll_back(path, earlier_version(path))
     assert b"b.example" not in path.read_bytes()
-    go_back(path, versions(path)[-1])
+    roll_back(path, versions(path)[-1])
     assert path.read_text("utf-8") == TEXT
 
 
@@ -156,7 +156,7 @@ def test_rewrite_needs_valid_text_and_unchanged_file(path: Path) -> None:
         rewrite(path, TEXT.encode(), before)
     assert path.read_bytes() == b"feeds: []\n"
     with pytest.raises(NoVersion):
-        earlier(path, 2)
+        earlier_version(path, 2)
 
 
 def test_damaged_version_is_not_restored(tmp_path: Path) -> None:
@@ -167,4 +167,4 @@ def test_damaged_version_is_not_restored(tmp_path: Path) -> None:
     (stored,) = (tmp_path / ".sources.yaml.versions").iterdir()
     stored.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n", encoding="utf-8")
     with pytest.raises(NoVersion, match="damaged"):
-        go_back(file, damaged)
+        roll_back(file, damaged)

@@ -12,7 +12,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from newsportal.errors import SourcesError
 from newsportal.sources import EditConflict, append, digest, edit, load
-from newsportal.sources.editing import changed
+from newsportal.sources.editing import with_change
 
 TEXT = """\
 # 我的门户
@@ -62,7 +62,7 @@ def test_unchanged_document_is_written_identically(indent: str) -> None:
     body = " " * (len(indent) - 2)
     text = f"# 一\nfeeds:\n{indent}name: a # 二\n{body}  url: https://a.example/{'x' * 300}\n\n\n# 三\n{indent}name: b\n{body}  url: 'https://b.example/'\n"
     for content in (text.encode(), text.replace("\n", "\r\n").encode()):
-        assert changed(content, lambda _: None, Path("sources.yaml")) == content
+        assert with_change(content, lambda _: None, Path("sources.yaml")) == content
 
 
 def test_appended_feed_keeps_following_comment_in_place(path: Path) -> None:

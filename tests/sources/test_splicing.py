@@ -9,7 +9,7 @@ import pytest
 
 from newsportal.sources.building import read
 from newsportal.sources.changing import NoEntry, drop_entry, set_entry
-from newsportal.sources.editing import append_entry, changed
+from newsportal.sources.editing import append_entry, with_change
 
 PATH = Path("sources.yaml")
 HEAD = "portal:   {title: 甲}\ntopics: [{name: 旅游}, {name: 财经}]   # eng\n\n\n"
@@ -37,7 +37,7 @@ CHANGES: dict[str, Any] = {
 def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
     change = CHANGES[way](name)
     before = FILE.replace("\n", end).encode()
-    after = changed(before, change, PATH)
+    after = with_change(before, change, PATH)
     unchanged = [
         HEAD,
         *(text for other, text in zip(NAMES, ENTRIES, strict=True) if other != name and (way != "append" or other != "d")),
@@ -48,7 +48,7 @@ def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
     assert after.endswith(b"- {name: s,   url: https://s.example/map.xml}" + end.encode())
     assert b"# Karten" in after
     assert b"# eins" in after
-    assert read(after).value == read(changed(before, change.whole, PATH)).value, "same as rewriting the whole file"
+    assert read(after).value == read(with_change(before, change.whole, PATH)).value, "same as rewriting the whole file"
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_only_lines_of_entry_change(way: str, name: str, end: str) -> None:
 @pytest.mark.parametrize("way", CHANGES)
 def test_fallback_to_whole_file_keeps_meaning(text: str, way: str) -> None:
     change = CHANGES[way]("b")
-    after = read(changed(text.encode(), change, PATH)).value
-    assert after == read(changed(text.encode(), change.whole, PATH)).value
+    after = read(with_change(text.encode(), change, PATH)).value
+    assert after == read(with_change(text.encode(), change.whole, PATH)).value
     assert after["feeds"] != read(text.encode()).value["feeds"]
 
 
 def test_missing_entry_is_reported() -> None:
     for change in (set_entry("feeds", "x", {"interval": 3}), drop_entry("feeds", "x"), drop_entry("feeds", "a", seen="0" * 32)):
         with pytest.raises(Exception, match=r"someone else|any more") as error:
-            changed(FILE.encode(), change, PATH)
+            with_change(FILE.encode(), change, PATH)
         assert "a" in str(error.value) or error.type is NoEntry

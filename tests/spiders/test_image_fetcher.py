@@ -216,7 +216,7 @@ def test_unavailable_store_is_left_to_next_stage(stage: PictureStages, tracker: 
 
     monkeypatch.setattr(tracker.store.pictures, "find_stored", unavailable)
     assert asyncio.run(stage.process_item(story(1))) == story(1)
-    monkeypatch.setattr(tracker.store.pictures, "marked", unavailable)
+    monkeypatch.setattr(tracker.store.pictures, "list_frequent", unavailable)
     asyncio.run(stage.close_spider())
 
 

@@ -49,14 +49,14 @@ def _articles(store: Store) -> None:
     store.add(odd, now=NOW)
     store.add(replace(odd, text="改过的正文", published=datetime(1, 1, 1, tzinfo=UTC)), now=LATER)
     store.add_aliases(["news.example/old"], "news.example/a")
-    store.declare("declared.example/x", "news.example/a")
+    store.declare_url("declared.example/x", "news.example/a")
     store.set_category(first.id, "文化", by="editor", now=LATER)
     store.correct(first.id, {"title": "旧粮仓里的图书馆", "published": None}, by="林编辑", now=LATER)
     store.hide([twin.id], by="陈编辑", reason="误登", now=LATER)
     store.readers.record_view("林", first.id, [1, 9], pictures=20, now=NOW)
     store.readers.record_view("陈", first.id, [1], pictures=20, now=NOW - VIEWS_KEPT * 2)
     store.readers.prune_views(alpha=0.5, now=NOW)
-    store.readers.offer("林", (Recommendation(first.story_id, 1.0, "neighbours"),), now=NOW)
+    store.readers.record_offer("林", (Recommendation(first.story_id, 1.0, "neighbours"),), now=NOW)
     store.readers.set_recording("off", False, now=NOW)
     store.readers.save_fit(Fit(NOW, {"alpha": 0.5, "views": 3}, bytes(range(256))))
 
@@ -71,7 +71,7 @@ def _threads_and_galleries(store: Store) -> None:
     pictures = tuple(Image(f"https://img.example/{n}.jpg", f"第 {n} 张", 900, 600, "jpeg", print=f"{n:016x}") for n in (1, 2))
     link = Link(PHOTOS, "gallery:某图站", site="某图站")
     page = GalleryPage(PHOTOS, 1, 3, "春天的河", "说明", pictures[:1], NOW)
-    store.galleries.put("pic.example/other", page, now=NOW)
+    store.galleries.put_page("pic.example/other", page, now=NOW)
     story = Gallery(
         PHOTOS, "春天的河", link, NOW, pictures, NOW, identity="pic.example/88", text="一条河。", topics=("自然",), total=3, missing=(3,)
     )
@@ -87,7 +87,7 @@ def _threads_and_galleries(store: Store) -> None:
 def _events(store: Store) -> None:
     stories = [article.story_id for article in store.all_articles()][:2]
     placed = [Assignment(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
-    assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, up_to=store.last_seq())
+    assert store.events.assign(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, up_to=store.last_seq())
     moves = {stories[0]: ("event", "other")}
     store.events.edit(Edit("join", "other", LATER, "林编辑", moves), {"other": "[]"})
     store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
@@ -123,5 +123,5 @@ def _crawl_state(store: Store) -> None:
     store.assistant.finish(int(call), NASTY, 120)
     store.boards.add("list:热榜", NOW, [Place("a" * 20, "台风登陆", "https://a.example/1", 1, 35.5)])
     store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, up_to=3, now=NOW)
-    entries = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
+    entries = store.outbox.lease_due("站点 甲", "w1", now=NOW, seconds=60, limit=9)
     store.outbox.settle(next(entry for entry in entries if entry.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)

@@ -41,7 +41,7 @@ OTHERS: dict[str, tuple[Callable[[Engine], object], str]] = {
     "sites of an event": (lambda engine: Events(engine).reporting_sites("x"), "SEARCH articles USING INDEX ix_articles_story_id_moment"),
     "pinned events": (lambda engine: Events(engine).pinned(), "SEARCH events USING INDEX ix_events_pinned_id (pinned>?)"),
     "redirect of an event": (
-        lambda engine: Events(engine).joined("x"),
+        lambda engine: Events(engine).merged_into("x"),
         "SEARCH event_redirects USING INDEX sqlite_autoindex_event_redirects_1",
     ),
 }
@@ -57,7 +57,9 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     event.listen(engine, "before_cursor_execute", lambda _1, _2, statement, values, _3, _4: queries.append((statement, values)))
     found = {}
     with reading(engine) as connection:
-        pick = {name: lambda engine, which=which: Lists(engine).pick(ArticleFilter(**which)) for name, (which, _) in FILTERS.items()}
+        pick = {
+            name: lambda engine, which=which: Lists(engine).select_articles(ArticleFilter(**which)) for name, (which, _) in FILTERS.items()
+        }
         for name, question in {**pick, **{name: question for name, (question, _) in OTHERS.items()}}.items():
             queries.clear()
             question(engine)

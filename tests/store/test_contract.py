@@ -430,17 +430,17 @@ class TestKnown:
     def test_declared_identity_is_found_but_not_stored(self, store: Store) -> None:
         id = store.add(article("a"), now=NOW).id
         for _ in range(2):
-            store.declare("www.example/1", "news.example/a")
+            store.declare_url("www.example/1", "news.example/a")
         assert store.find_stored(["www.example/1"]) == set()
         assert [found.id for found in store.declared_by("www.example/1")] == [id]
         assert store.declared_by("www.example/2") == []
         with pytest.raises(StoreError):
-            store.declare("www.example/1", "unknown")
+            store.declare_url("www.example/1", "unknown")
 
     def test_stored_identity_precedes_declared_ones(self, store: Store) -> None:
         ids = [store.add(article(name), now=NOW).id for name in "abcdef"]
         for name in "bcdef":
-            store.declare("news.example/a", f"news.example/{name}")
+            store.declare_url("news.example/a", f"news.example/{name}")
         found = [row.id for row in store.declared_by("news.example/a")]
         assert found[0] == ids[0]
         assert len(found) == 4, "an identity declared by more articles is an error of a template"
@@ -685,10 +685,10 @@ class TestMemory:
         assert store.site_lines("a.example") != {}
 
     def test_learnt_state_is_changed_atomically(self, store: Store) -> None:
-        assert store.learnt("url_tree") is None
-        store.change_learnt("url_tree", lambda text: f"{text}甲", now=NOW)
-        store.change_learnt("url_tree", lambda text: f"{text}乙", now=NOW)
-        assert (store.learnt("url_tree"), store.learnt("summary_anchor")) == ("None甲乙", None)
+        assert store.learned_state("url_tree") is None
+        store.change_learned_state("url_tree", lambda text: f"{text}甲", now=NOW)
+        store.change_learned_state("url_tree", lambda text: f"{text}乙", now=NOW)
+        assert (store.learned_state("url_tree"), store.learned_state("summary_anchor")) == ("None甲乙", None)
 
     def test_links_are_queued_once_until_finished(self, store: Store) -> None:
         tasks = [Task(f"{n}", "news.example", f'{{"url": "{n}"}}', source="feed:快讯", link=True) for n in range(3)]
@@ -761,7 +761,7 @@ def test_untrusted_ids_are_harmless(store: Store, id: str) -> None:
     assert store.article(id) is None
     assert store.story(id) is None
     assert store.revisions(id) == ()
-    assert store.listed([id]) == {}
+    assert store.by_id([id]) == {}
     assert store.run(id) is None
     assert store.find_stored([id]) == set()
     for order in ("newest", "hottest"):

@@ -62,7 +62,7 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
     ],
 )
 def test_postgresql_errors_say_what_to_do(error: str, expected: str) -> None:
-    explained = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
+    explained = dialect_postgresql.explain_error(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
     assert isinstance(explained, StoreUnavailable)
     assert re.search(expected, str(explained)), explained
     assert str(explained).startswith("postgresql://h/n: ")
@@ -87,15 +87,15 @@ def test_postgresql_errors_say_what_to_do(error: str, expected: str) -> None:
     ],
 )
 def test_mysql_errors_say_what_to_do(number: int, expected: str) -> None:
-    explained = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
+    explained = dialect_mysql.explain_error(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
     assert isinstance(explained, StoreUnavailable)
     assert re.search(expected, str(explained)), explained
 
 
 def test_other_errors_keep_the_first_line_of_the_driver() -> None:
-    explained = dialect_postgresql.explained(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
+    explained = dialect_postgresql.explain_error(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
     assert (type(explained), str(explained)) == (StoreError, "p: duplicate key")
-    explained = dialect_mysql.explained(pymysql.err.IntegrityError(1062, "duplicate"), "m")
+    explained = dialect_mysql.explain_error(pymysql.err.IntegrityError(1062, "duplicate"), "m")
     assert (type(explained), str(explained)) == (StoreError, "m: 1062 duplicate")
 
 

@@ -123,7 +123,7 @@ def test_hidden_article_is_in_no_list_but_still_known(store: Store) -> None:
     assert [story.id for story in store.stories(StoryFilter()).stories] == [other.story_id]
     assert store.stories(StoryFilter(topic="桥")).stories == ()
     assert store.stories(StoryFilter(since=NOW - timedelta(days=9))).stories[0].id == other.story_id
-    assert store.listed([first.story_id, other.story_id]).keys() == {other.story_id}
+    assert store.by_id([first.story_id, other.story_id]).keys() == {other.story_id}
     assert store.story(first.story_id) is None
     full = store.story(first.story_id, hidden=True)
     assert full is not None
@@ -180,7 +180,7 @@ def test_articles_are_filtered_for_editors(store: Store) -> None:
     store.hide([short.id], by="林编辑", reason="", now=LATER)
 
     def picked(**which: object) -> list[str]:
-        return [picked.id for picked in store.pick(ArticleFilter(**which)).articles]  # type: ignore[arg-type]
+        return [picked.id for picked in store.select_articles(ArticleFilter(**which)).articles]  # type: ignore[arg-type]
 
     assert picked(hidden=True) == picked(shorter=10) == picked(unsure=0.6) == [short.id]
     assert picked(corrected=True) == [full.id]
@@ -189,7 +189,7 @@ def test_articles_are_filtered_for_editors(store: Store) -> None:
     assert picked(unsure=0.3) == picked(source="feed:别的") == picked(since=LATER) == []
     found, cursor = [], None
     while True:
-        batch = store.pick(ArticleFilter(limit=1, before=cursor))
+        batch = store.select_articles(ArticleFilter(limit=1, before=cursor))
         found += [each.id for each in batch.articles]
         cursor = batch.next
         if cursor is None:

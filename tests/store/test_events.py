@@ -22,7 +22,7 @@ def place(store: Store, *pairs: tuple[str, str]) -> dict[str, str]:
         base = article(name, text=f"{name} 的正文 " * 20, topic="旅游", published=moment)
         stories[name] = store.add(replace(base, site=f"site {name}"), now=moment).story_id
     placed = [Assignment(stories[name], event, 0.5, ("桥", "垮塌")) for name, event in pairs]
-    assert store.events.place(
+    assert store.events.assign(
         placed, dict.fromkeys({event for _, event in pairs}, "[]"), after=store.events.position(), up_to=store.last_seq()
     )
     return stories
@@ -33,8 +33,8 @@ def test_event_has_counts_and_title_of_most_reported_story(store: Store) -> None
     found = store.events.event("e1")
     assert found is not None
     assert (found.title, found.stories, found.sites, found.first, found.last) == ("标题 a", 2, 2, NOW, NOW + HOUR)
-    assert [event.id for event in store.events.listed().events] == ["e1"]
-    assert [event.id for event in store.events.listed(min_stories=1, order="newest").events] == ["e2", "e1"]
+    assert [event.id for event in store.events.list_events().events] == ["e1"]
+    assert [event.id for event in store.events.list_events(min_stories=1, order="newest").events] == ["e2", "e1"]
     assert [story.story_id for story in store.events.members(["e1"])["e1"]] == [stories["a"], stories["b"]]
     assert store.events.of([stories["a"], "nobody"])[stories["a"]] == Assignment(stories["a"], "e1", 0.5, ("桥", "垮塌"))
     assert store.events.event("nobody") is None
@@ -45,20 +45,20 @@ def test_event_lists_are_paged_and_filtered_by_topic(store: Store) -> None:
     for order in ("hottest", "newest"):
         ids, cursor = [], None
         while True:
-            page = store.events.listed(min_stories=1, order=order, before=cursor, limit=2)
+            page = store.events.list_events(min_stories=1, order=order, before=cursor, limit=2)
             ids += [event.id for event in page.events]
             if (cursor := page.next) is None:
                 break
         assert ids == ["e4", "e3", "e2", "e1", "e0"]
-    assert len(store.events.listed(min_stories=1, topic="旅游").events) == 5
-    assert store.events.listed(min_stories=1, topic="别的").events == ()
-    assert [event.id for event in store.events.listed(min_stories=1, since=NOW + 4 * HOUR).events] == ["e4"]
+    assert len(store.events.list_events(min_stories=1, topic="旅游").events) == 5
+    assert store.events.list_events(min_stories=1, topic="别的").events == ()
+    assert [event.id for event in store.events.list_events(min_stories=1, since=NOW + 4 * HOUR).events] == ["e4"]
 
 
 def test_slower_follower_writes_nothing(store: Store) -> None:
     stories = place(store, ("a", "e1"))
     after = store.events.position()
-    assert not store.events.place([Assignment(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, up_to=after)
+    assert not store.events.assign([Assignment(stories["a"], "e2", 1.0)], {"e2": "[]"}, after=after - 1, up_to=after)
     assert store.events.event("e2") is None
 
 
@@ -68,16 +68,16 @@ def test_placement_computed_before_an_edit_is_refused(store: Store) -> None:
     store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[1]"})
     late = store.add(article("late", text="后来的正文 " * 20), now=NOW).story_id
     for event in ("e1", "e2"):
-        assert not store.events.place([Assignment(late, event, 1.0)], {event: "[]"}, after=after, up_to=store.last_seq(), edited=edited)
+        assert not store.events.assign([Assignment(late, event, 1.0)], {event: "[]"}, after=after, up_to=store.last_seq(), edited=edited)
     assert (store.events.event("e2"), dict(store.events.vectors(9))) == (None, {"e1": b"[1]"})
-    assert store.events.place([Assignment(late, "e3", 1.0)], {"e3": "[]"}, after=after, up_to=store.last_seq(), edited=edited)
+    assert store.events.assign([Assignment(late, "e3", 1.0)], {"e3": "[]"}, after=after, up_to=store.last_seq(), edited=edited)
 
 
 def test_hidden_or_folded_story_leaves_its_event(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e1"), ("c", "e2"))
     store.hide([stories["b"]], by="林", reason="误登", now=NOW)
     store.fold(stories["c"], stories["a"], reason="by-hand", now=NOW)
-    assert store.events.place([], {}, after=store.events.position(), up_to=store.last_seq(), again=True)
+    assert store.events.assign([], {}, after=store.events.position(), up_to=store.last_seq(), again=True)
     left = store.events.event("e1")
     assert left is not None
     assert left.stories == 1
@@ -130,15 +130,15 @@ def test_joined_event_redirects_until_undone(store: Store) -> None:
     join = Edit("join", "e1", NOW, "林", {stories["b"]: ("e2", "e1")})
     number = store.events.edit(join, {"e1": "[]"})
     assert store.events.event("e2") is None
-    assert store.events.joined("e2") == "e1"
+    assert store.events.merged_into("e2") == "e1"
     place(store, ("c", "e3"))
     both = {stories["a"]: ("e1", "e3"), stories["b"]: ("e1", "e3")}
     again = store.events.edit(Edit("join", "e3", NOW, "林", both), {"e3": "[]"})
-    assert (store.events.joined("e2"), store.events.joined("e1")) == ("e3", "e3")
+    assert (store.events.merged_into("e2"), store.events.merged_into("e1")) == ("e3", "e3")
     back = {story: (to, come) for story, (come, to) in both.items()}
     store.events.edit(Edit("undo", "e3", NOW, "林", back), {"e1": "[]", "e3": "[]"}, undoes=again)
     store.events.edit(Edit("undo", "e1", NOW, "林", {stories["b"]: ("e1", "e2")}), {"e1": "[]", "e2": "[]"}, undoes=number)
-    assert store.events.joined("e2") is None
+    assert store.events.merged_into("e2") is None
     assert store.events.event("e2") is not None
 
 
@@ -146,12 +146,12 @@ def test_redirect_survives_pruning_of_nightly_edits(store: Store) -> None:
     stories = place(store, ("a", "e1"), ("b", "e2"), ("c", "e1"))
     store.events.edit(Edit("join", "e1", NOW, "", {stories["b"]: ("e2", "e1")}), {"e1": "[]"})
     number = store.events.edit(Edit("split", "e1", NOW, "林", {stories["c"]: ("e1", "e9")}), {"e1": "[]", "e9": "[]"})
-    assert store.events.joined("e1") is None, "it still has stories"
+    assert store.events.merged_into("e1") is None, "it still has stories"
     store.pruning.leftovers(NOW + REVISIONS_KEPT + HOUR)
     assert [edit.number for edit in store.events.edits()] == [number]
-    assert store.events.joined("e2") == "e1"
+    assert store.events.merged_into("e2") == "e1"
     store.events.edit(Edit("undo", "e1", NOW, "林", {stories["c"]: ("e9", "e1")}), {"e1": "[]", "e9": "[]"}, undoes=number)
-    assert store.events.joined("e9") == "e1"
+    assert store.events.merged_into("e9") == "e1"
 
 
 def test_redirects_between_hidden_events_do_not_loop(store: Store) -> None:
@@ -159,9 +159,9 @@ def test_redirects_between_hidden_events_do_not_loop(store: Store) -> None:
     number = store.events.edit(Edit("join", "e1", NOW, "林", {stories["b"]: ("e2", "e1")}), {"e1": "[]"})
     store.hide(list(stories.values()), by="林", reason="误登", now=NOW)
     store.events.edit(Edit("undo", "e1", NOW, "林", {stories["b"]: ("e1", "e2")}), {"e1": "[]", "e2": "[]"}, undoes=number)
-    assert (store.events.joined("e1"), store.events.joined("e2")) == ("e2", None)
+    assert (store.events.merged_into("e1"), store.events.merged_into("e2")) == ("e2", None)
 
 
 def test_events_are_visible_to_another_process(store: Store, another: Callable[[], Store]) -> None:
     place(store, ("a", "e1"), ("b", "e1"))
-    assert [event.stories for event in another().events.listed().events] == [2]
+    assert [event.stories for event in another().events.list_events().events] == [2]

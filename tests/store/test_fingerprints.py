@@ -77,7 +77,7 @@ def test_failed_transaction_leaves_nothing_in_the_index(tmp_path: Path, monkeypa
         raise RuntimeError("after the fingerprint was written")
 
     with monkeypatch.context() as patched:
-        patched.setattr("newsportal.store.writing.log", fails)
+        patched.setattr("newsportal.store.writing.log_changes", fails)
         with pytest.raises(RuntimeError):
             store.add(article("a", host="a.example", text=LONG), now=NOW)
     assert store.add(article("b", host="b.example", text=LONG), now=NOW).outcome == "stored"
@@ -113,7 +113,7 @@ def test_rolled_back_revision_leaves_nothing_in_the_index(tmp_path: Path, monkey
         raise RuntimeError("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr(writing, "log", fails)
+        broken.setattr(writing, "log_changes", fails)
         with pytest.raises(RuntimeError):
             store.add(article("one", text=invented(1)), now=NOW)
     assert store.add(article("two", text=invented(2)), now=NOW).outcome == "stored"

@@ -80,10 +80,10 @@ def _shown(store: Store, id: str) -> list[str]:
 
 def test_pages_from_several_workers_are_kept_in_order(store: Store, another: Callable[[], Store]) -> None:
     other = another()
-    store.galleries.put(NAME, page(3), now=NOW)
-    other.galleries.put(NAME, page(1), now=NOW)
-    other.galleries.put(NAME, replace(page(2), number=None), now=NOW)
-    store.galleries.put(NAME, page(3, title="改过的"), now=NOW)
+    store.galleries.put_page(NAME, page(3), now=NOW)
+    other.galleries.put_page(NAME, page(1), now=NOW)
+    other.galleries.put_page(NAME, replace(page(2), number=None), now=NOW)
+    store.galleries.put_page(NAME, page(3, title="改过的"), now=NOW)
     assert [(stored.number, stored.title) for stored in store.galleries.pages(NAME)] == [(1, "春天的河"), (3, "改过的"), (None, "春天的河")]
     assert other.galleries.pages(NAME)[0] == page(1)
     assert store.galleries.pages("pic.example/other") == []
@@ -128,7 +128,7 @@ def test_alias_of_a_photo_story(store: Store) -> None:
 
 
 def test_incomplete_story_is_kept_and_completed_later(store: Store) -> None:
-    store.galleries.put(NAME, page(1), now=NOW)
+    store.galleries.put_page(NAME, page(1), now=NOW)
     saved = store.galleries.save(gallery(1, 3), now=NOW)
     assert (saved.outcome, saved.complete) == ("stored", False)
     assert [(row.id, row.missing, row.failure) for row in store.galleries.incomplete()] == [(saved.id, (2,), "http-503")]
@@ -236,7 +236,7 @@ def test_folded_stories_are_on_the_wall_once(store: Store) -> None:
 
 def test_unstorable_characters_are_replaced(store: Store) -> None:
     odd = Image("https://img.example/\x00\ud800.jpg", "\x00题", print="9" * 90)
-    store.galleries.put(NAME, page(1, images=(odd,), title="\ud800"), now=NOW)
+    store.galleries.put_page(NAME, page(1, images=(odd,), title="\ud800"), now=NOW)
     assert store.galleries.pages(NAME)[0].title == "\ufffd"
     saved = store.galleries.save(gallery(1, 2, 3, images=(odd, odd), failure="\x00x"), now=NOW)
     assert [picture.image.caption for picture in store.galleries.pictures(saved.id)] == ["题"]
@@ -245,8 +245,8 @@ def test_unstorable_characters_are_replaced(store: Store) -> None:
 def test_refused_links_are_skipped_for_hours(store: Store) -> None:
     store.galleries.refuse(NAME, "index-page", now=NOW)
     store.galleries.refuse(NAME, "http-404", now=NOW)
-    assert store.galleries.refused([NAME, "pic.example/other"], now=NOW + 5 * HOUR) == {NAME}
-    assert store.galleries.refused([NAME], now=NOW + 7 * HOUR) == set()
+    assert store.galleries.filter_refused([NAME, "pic.example/other"], now=NOW + 5 * HOUR) == {NAME}
+    assert store.galleries.filter_refused([NAME], now=NOW + 7 * HOUR) == set()
     assert store.find_stored([NAME]) == set()
 
 
@@ -285,7 +285,7 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     id = store.galleries.save(gallery(1, 2), now=NOW).id
     first, second, third = (image(number).url for number in (1, 2, 3))
     before = store.last_seq()
-    assert store.galleries.caption(id, {first: "编辑写的说明", second: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
+    assert store.galleries.set_captions(id, {first: "编辑写的说明", second: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
     assert store.last_seq() > before, "the change is logged for the index"
     captions = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
     assert captions == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
@@ -295,7 +295,7 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     assert [picture.caption for picture in article.images] == ["编辑写的说明", None]
     store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
     assert [picture.image.caption for picture in store.galleries.pictures(id)] == ["编辑写的说明", None, image(3).caption]
-    assert store.galleries.caption(id, {first: None, second: image(2).caption, third: image(3).caption}, now=NOW) == 2
+    assert store.galleries.set_captions(id, {first: None, second: image(2).caption, third: image(3).caption}, now=NOW) == 2
     assert [picture.said for picture in store.galleries.pictures(id)] == [False] * 3
-    assert store.galleries.caption(id, {first: None}, now=NOW) == 0
+    assert store.galleries.set_captions(id, {first: None}, now=NOW) == 0
     assert "88 的第 1 张" in _article(store, id).text

@@ -40,13 +40,13 @@ def test_older_backup_is_restored_completely(store: Store) -> None:
 def test_editing_works_after_restoring_an_older_backup(store: Store) -> None:
     restore(OLD, store, manifest=verify(OLD))
     before = store.tally()
-    assert [article.title for article in store.pick(ArticleFilter(hidden=True)).articles] == []
+    assert [article.title for article in store.select_articles(ArticleFilter(hidden=True)).articles] == []
     edited = next(article for article in store.all_articles() if article.category == "文化")
     store.correct(edited.id, {"title": "改过的题"}, by="编辑", now=LATER)
-    other = next(article for article in store.pick(ArticleFilter(hidden=False)).articles if article.id != edited.id)
+    other = next(article for article in store.select_articles(ArticleFilter(hidden=False)).articles if article.id != edited.id)
     assert store.hide([other.id], by="编辑", reason="", now=LATER) == [other.id]
-    assert [found.id for found in store.pick(ArticleFilter(corrected=True)).articles] == [edited.id]
-    assert [found.id for found in store.pick(ArticleFilter(hidden=True)).articles] == [other.id]
+    assert [found.id for found in store.select_articles(ArticleFilter(corrected=True)).articles] == [edited.id]
+    assert [found.id for found in store.select_articles(ArticleFilter(hidden=True)).articles] == [other.id]
     assert store.tally().articles == before.articles - 1
     store.show([other.id], now=LATER)
     new = store.add(article("new"), now=LATER)

@@ -15,7 +15,7 @@ DONE = Result("done", revision=1, digest="d1", place="7")
 
 
 def take(store: Store, *, now: datetime = NOW, owner: str = "w1", target: str = "cms", limit: int = 10) -> list[OutboxEntry]:
-    return store.outbox.take(target, owner, now=now, seconds=60, limit=limit)
+    return store.outbox.lease_due(target, owner, now=now, seconds=60, limit=limit)
 
 
 def ids(entries: list[OutboxEntry]) -> list[str]:
@@ -35,7 +35,7 @@ def test_followed_articles_wait_and_position_moves(store: Store) -> None:
 
 
 def test_taken_entries_are_leased(store: Store) -> None:
-    store.outbox.ask("cms", ["a", "b", "c"], "there", now=NOW)
+    store.outbox.request("cms", ["a", "b", "c"], "there", now=NOW)
     first = take(store, limit=2)
     assert ids(first) == ["a", "b"]
     assert ids(take(store, owner="w2")) == ["c"]
@@ -51,7 +51,7 @@ def test_taken_entries_are_leased(store: Store) -> None:
 
 def test_published_entry_waits_again_after_a_change(store: Store) -> None:
     outbox = store.outbox
-    outbox.ask("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.revision, entry.digest, entry.place, entry.tries, entry.published) == ("done", 1, "d1", "7", 0, True)
@@ -63,7 +63,7 @@ def test_published_entry_waits_again_after_a_change(store: Store) -> None:
 
 def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox = store.outbox
-    outbox.ask("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "there", now=NOW)
     leased = take(store)[0]
     outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW + SECOND)
     assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still leased"
@@ -75,7 +75,7 @@ def test_change_during_a_lease_is_kept(store: Store) -> None:
 
 def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     outbox = store.outbox
-    outbox.ask("cms", ["a", "b"], "there", now=NOW)
+    outbox.request("cms", ["a", "b"], "there", now=NOW)
     for entry in take(store):
         outbox.settle(entry, Result("failed", reason="too long " * 1000), now=NOW)
     assert take(store, now=NOW + timedelta(days=9)) == []
@@ -90,7 +90,7 @@ def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
 
 
 def test_postponed_entry_waits_for_its_time(store: Store) -> None:
-    store.outbox.ask("cms", ["a"], "there", now=NOW)
+    store.outbox.request("cms", ["a"], "there", now=NOW)
     store.outbox.settle(take(store)[0], Result("waiting", reason="503", due=NOW + 30 * SECOND), now=NOW)
     assert take(store, now=NOW + 29 * SECOND) == []
     leased = take(store, now=NOW + 30 * SECOND)[0]
@@ -102,16 +102,16 @@ def test_postponed_entry_waits_for_its_time(store: Store) -> None:
 
 def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
     outbox = store.outbox
-    outbox.ask("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "there", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
-    outbox.ask("cms", ["a"], "gone", now=NOW)
+    outbox.request("cms", ["a"], "gone", now=NOW)
     leased = take(store)[0]
     assert (leased.wanted, leased.place) == ("gone", "7")
     outbox.settle(leased, Result("withdrawn"), now=NOW)
     outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW)
     entry = outbox.of("cms", ["a"])["a"]
     assert (entry.state, entry.published, entry.place) == ("withdrawn", False, None)
-    outbox.ask("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "there", now=NOW)
     assert take(store)[0].wanted == "there"
 
 
@@ -129,18 +129,18 @@ def test_listing_and_forgetting(store: Store) -> None:
 
 
 def test_target_and_reason_in_any_script(store: Store) -> None:
-    store.outbox.ask("站点 甲", ["a"], "there", now=NOW)
+    store.outbox.request("站点 甲", ["a"], "there", now=NOW)
     store.outbox.settle(take(store, target="站点 甲")[0], Result("failed", reason="太长\x00 \ud800😀"), now=NOW)
     assert store.outbox.entries()[0].reason == "太长 ?😀"
 
 
 def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[], Store]) -> None:
     names = [f"{number:03}" for number in range(40)]
-    store.outbox.ask("cms", names, "there", now=NOW)
+    store.outbox.request("cms", names, "there", now=NOW)
 
     def work(number: int) -> list[str]:
         opened, found = another(), []
-        while entries := opened.outbox.take("cms", f"w{number}", now=NOW, seconds=60, limit=3):
+        while entries := opened.outbox.lease_due("cms", f"w{number}", now=NOW, seconds=60, limit=3):
             found += [entry.article_id for entry in entries]
             for entry in entries:
                 assert opened.outbox.settle(entry, DONE, now=NOW)
@@ -157,4 +157,4 @@ def test_many_entries_at_once(store: Store) -> None:
     names = [f"{number:05}" for number in range(520)]  # more than fit one query
     assert store.outbox.follow("cms", names, [], after=0, up_to=9, now=NOW)
     assert len(store.outbox.of("cms", names)) == 520
-    assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510
+    assert store.outbox.request("cms", names[:510], "gone", now=NOW) == 510

@@ -67,7 +67,7 @@ def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
     save(store, pictures(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
     save(store, pictures(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
     save(store, pictures(4, "c/z.png", "c/w.png"))  # not fetched: their content is unknown
-    assert store.pictures.alike(["a/x.png", "c/z.png", "nowhere"]) == {
+    assert store.pictures.equal_keys(["a/x.png", "c/z.png", "nowhere"]) == {
         "a/x.png": {"a/x.png", "b/y.png"},
         "c/z.png": {"c/z.png"},
         "nowhere": {"nowhere"},
@@ -93,14 +93,14 @@ def test_marks_keep_their_first_time(store: Store) -> None:
     save(store, pictures(1, LOGO, "a/1.jpg"))
     store.pictures.mark({LOGO: "frequent", "nobody": "frequent"}, now=NOW)
     store.pictures.mark({LOGO: "frequent"}, now=LATER)
-    assert [(mark.key, mark.frequent, mark.since) for mark in store.pictures.marked()] == [(LOGO, "frequent", NOW)]
-    assert [mark.key for mark in store.pictures.marked(since=NOW)] == [LOGO]
-    assert store.pictures.marked(since=LATER) == []
+    assert [(mark.key, mark.frequent, mark.since) for mark in store.pictures.list_frequent()] == [(LOGO, "frequent", NOW)]
+    assert [mark.key for mark in store.pictures.list_frequent(since=NOW)] == [LOGO]
+    assert store.pictures.list_frequent(since=LATER) == []
     assert store.pictures.totals().frequent == 1
     save(store, pictures(2, LOGO))
     assert store.pictures.find_stored([LOGO])[LOGO].frequent == "frequent"
     store.pictures.mark({LOGO: None}, now=LATER)
-    assert store.pictures.marked() == []
+    assert store.pictures.list_frequent() == []
 
 
 def test_empty_list_of_keys(store: Store) -> None:

@@ -106,7 +106,7 @@ class TestArticles:
     def test_published_articles_are_kept_or_withdrawn(self, store: Store) -> None:
         published, waiting = add(store, "published"), add(store, "waits")
         store.outbox.follow("cms", [published, waiting], [], after=0, up_to=store.last_seq(), now=NOW)
-        leased = {entry.article_id: entry for entry in store.outbox.take("cms", "w", now=NOW, seconds=60, limit=9)}
+        leased = {entry.article_id: entry for entry in store.outbox.lease_due("cms", "w", now=NOW, seconds=60, limit=9)}
         store.outbox.settle(leased[published], Result("done", revision=1, digest="d"), now=NOW)
         store.outbox.give_back([leased[waiting]], now=NOW)
         found = store.pruning.articles(NINETY, no_marks, now=LATE)
@@ -114,10 +114,10 @@ class TestArticles:
         assert set(store.outbox.of("cms", [published, waiting])) == {published}
         assert store.pruning.articles(replace(NINETY, withdraw=True), no_marks, now=LATE).gone == {"articles": 1}
         assert store.outbox.of("cms", [published])[published].digest == "d", "the outbox entry is kept until withdrawal"
-        (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9) or [None]
+        (entry,) = store.outbox.lease_due("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
         store.outbox.follow("cms", [], [published], after=store.outbox.position("cms"), up_to=store.last_seq(), now=LATE)
-        (entry,) = store.outbox.take("cms", "w", now=LATE, seconds=60, limit=9)
+        (entry,) = store.outbox.lease_due("cms", "w", now=LATE, seconds=60, limit=9)
         assert entry is not None
         store.outbox.settle(entry, Result("withdrawn"), now=LATE)
         store.pruning.leftovers(LATE)
@@ -211,7 +211,7 @@ def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypa
     for number in range(7):
         add(store, str(number), text=invented(number))
     monkeypatch.setattr(pruning, "AT_ONCE", 2)
-    logged = pruning.log
+    logged = pruning.log_changes
     calls = 0
 
     def dying(*arguments: object) -> None:
@@ -221,11 +221,11 @@ def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypa
             raise Killed
         logged(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pruning, "log", dying)
+    monkeypatch.setattr(pruning, "log_changes", dying)
     with pytest.raises(Killed):
         store.pruning.articles(NINETY, no_marks, now=LATE)
     assert len(remaining_titles(store)) == 5
-    monkeypatch.setattr(pruning, "log", logged)
+    monkeypatch.setattr(pruning, "log_changes", logged)
     assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 5}
     assert remaining_titles(store) == set()
     assert sum(change.kind == "gone" for change in store.changes()) == 7

@@ -11,7 +11,7 @@ import pytest
 from factories import empty_store
 
 from newsportal.items import Article, FoldKey, Link
-from newsportal.store.lists import ranked
+from newsportal.store.lists import rank_stories
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
@@ -33,7 +33,7 @@ def report(store: Store, title: str, site: str, hours: float) -> None:
 
 
 def current_ranks(store: Store) -> list[tuple[str, int, float, int | None]]:
-    found = ranked(store.story, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
+    found = rank_stories(store.story, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
     return [(ranked.story.head.title, ranked.rank, round(ranked.heat, 1), ranked.rose) for ranked in found]
 
 

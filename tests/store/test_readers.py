@@ -80,7 +80,7 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
         store.readers.record_view("林", id, [1], pictures=1, now=NOW)
         store.readers.record_view("陈", id, [1], pictures=1, now=NOW)
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
-    store.readers.offer("林", recommendations(ids[0], ids[4]), now=NOW)
+    store.readers.record_offer("林", recommendations(ids[0], ids[4]), now=NOW)
     store.readers.forget("林", ids[0])  # both articles of the story
     assert {view.story for view in store.readers.history("林")} == {ids[2], ids[3]}
     store.readers.forget("林", "nobody")
@@ -94,11 +94,11 @@ def test_reader_can_delete_profile_or_one_story(store: Store, ids: list[str]) ->
 
 def test_nothing_is_stored_for_a_reader_who_opted_out(store: Store, ids: list[str]) -> None:
     store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
-    store.readers.offer("林", recommendations(ids[1]), now=NOW)
+    store.readers.record_offer("林", recommendations(ids[1]), now=NOW)
     store.readers.set_recording("林", False, now=NOW)
     store.readers.set_recording("林", False, now=NOW)
     assert not store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
-    store.readers.offer("林", recommendations(ids[1]), now=NOW)
+    store.readers.record_offer("林", recommendations(ids[1]), now=NOW)
     assert store.readers.import_views([View("林", ids[0], 1, 1, NOW)], now=NOW) == ImportedViews(0, off=1)
     assert (store.readers.history("林"), store.readers.counts(), store.readers.months(alpha=0.5)) == ([], (0, 0), [])
     store.readers.set_recording("林", True, now=NOW)
@@ -116,22 +116,22 @@ def test_views_are_streamed_completely_and_in_parts(store: Store, ids: list[str]
     assert len(everything) == 30
     assert {view.reader for view in store.readers.views(since=NOW + 10 * MINUTE)} == {"reader10", "reader11"}
     for number in (1, 2, 3, 40):
-        cuts = store.readers.parts(number)
+        cuts = store.readers.split_readers(number)
         assert len(cuts) < number
         bounds = list(zip(["", *cuts], [*cuts, None], strict=True))
         assert [view for after, until in bounds for view in store.readers.views(after=after, until=until)] == everything
-    assert len(list(store.readers.views(until=store.readers.parts(2)[0]))) in range(12, 19)
+    assert len(list(store.readers.views(until=store.readers.split_readers(2)[0]))) in range(12, 19)
 
 
 def test_offers_count_once_a_day_with_opened_and_liked(store: Store, ids: list[str]) -> None:
-    store.readers.offer("林", recommendations(*ids[:4]), now=NOW)
-    store.readers.offer("林", recommendations(*ids[:4]), now=NOW + HOUR)
+    store.readers.record_offer("林", recommendations(*ids[:4]), now=NOW)
+    store.readers.record_offer("林", recommendations(*ids[:4]), now=NOW + HOUR)
     store.readers.record_view("林", ids[0], [1, 2, 3], pictures=4, now=NOW + HOUR)  # opened and liked
     store.readers.record_view("林", ids[1], [1], pictures=4, now=NOW + HOUR)  # opened
     store.readers.record_view("林", ids[2], [1], pictures=1, now=NOW + OPENED_WITHIN + MINUTE)  # too late
     store.readers.record_view("陈", ids[3], [1], pictures=1, now=NOW)  # another reader
     assert store.readers.months(alpha=0.532) == [Month(datetime(2026, 3, 1, tzinfo=UTC), 4, 6, 2, 4, 2, 1)]
-    store.readers.offer("林", recommendations(ids[3], ids[4]), now=NOW + DAY)
+    store.readers.record_offer("林", recommendations(ids[3], ids[4]), now=NOW + DAY)
     store.readers.record_view("林", ids[3], [1], pictures=1, now=NOW + DAY + HOUR)
     assert store.readers.months(alpha=0.2)[0] == Month(datetime(2026, 3, 1, tzinfo=UTC), 5, 7, 2, 6, 3, 3)
     assert store.readers.months(alpha=1.0)[0].liked == 1  # the threshold where most stories are articles: one read completely is liked
@@ -139,7 +139,7 @@ def test_offers_count_once_a_day_with_opened_and_liked(store: Store, ids: list[s
 
 def test_offer_is_opened_by_any_article_of_the_story(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
-    store.readers.offer("林", recommendations(ids[0]), now=NOW)
+    store.readers.record_offer("林", recommendations(ids[0]), now=NOW)
     store.readers.record_view("林", ids[1], [1], pictures=1, now=NOW + HOUR)
     month = store.readers.months(alpha=0.5)[0]
     assert (month.offered, month.opened, month.liked) == (1, 1, 1)
@@ -169,7 +169,7 @@ def test_imported_views_are_merged_once(store: Store, ids: list[str], monkeypatc
 
 def test_expired_views_are_deleted_and_monthly_figures_kept(store: Store, ids: list[str]) -> None:
     long_ago = NOW - VIEWS_KEPT - 20 * DAY
-    store.readers.offer("林", recommendations(ids[0]), now=long_ago)
+    store.readers.record_offer("林", recommendations(ids[0]), now=long_ago)
     store.readers.record_view("林", ids[0], [1, 2], pictures=2, now=long_ago + HOUR)
     store.readers.record_view("林", ids[1], [1], pictures=2, now=long_ago)
     store.readers.record_view("林", ids[1], [1], pictures=2, now=NOW)  # viewed again: kept
@@ -248,12 +248,12 @@ def test_stories_are_read_in_pages(store: Store, ids: list[str], monkeypatch: py
 
 def test_listed_resolves_folded_stories(store: Store, ids: list[str]) -> None:
     store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
-    stories = store.listed([ids[2], ids[1], ids[0], "nobody"])
+    stories = store.by_id([ids[2], ids[1], ids[0], "nobody"])
     assert [(id, story.id, story.count) for id, story in stories.items()] == [(ids[2], ids[2], 1), (ids[1], ids[0], 2), (ids[0], ids[0], 2)]
     full = store.story(ids[2])
     assert full is not None
     assert (stories[ids[2]].head.title, stories[ids[2]].heat, stories[ids[2]].first_seen) == (full.head.title, full.heat, full.first_seen)
-    assert store.listed([]) == {}
+    assert store.by_id([]) == {}
 
 
 def test_views_are_counted_by_age_of_the_article(store: Store, ids: list[str]) -> None:

@@ -16,7 +16,7 @@ ODD = NewDocument("财/经", "一行\r\n又一行\u2028\x00\ud800", "題\n", "�
 
 def test_documents_round_trip() -> None:
     article = NewDocument("体育", article_id="0" * 20)
-    with labels.spooled([ODD, article]) as documents:
+    with labels.spool_documents([ODD, article]) as documents:
         assert list(documents) == [ODD, article]
 
 
@@ -25,7 +25,7 @@ def test_errors_of_the_source_are_passed_on() -> None:
         yield ODD
         raise CorpusError("a.jsonl:2: no label")
 
-    with pytest.raises(CorpusError, match="no label"), labels.spooled(broken()):
+    with pytest.raises(CorpusError, match="no label"), labels.spool_documents(broken()):
         pass
 
 
@@ -33,5 +33,5 @@ def test_errors_of_the_source_are_passed_on() -> None:
 def test_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     full = partial(open, "/dev/full", "w", encoding="utf-8")
     monkeypatch.setattr(labels, "TemporaryFile", lambda *_, **__: full())
-    with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), labels.spooled([NewDocument("类", "字")]):
+    with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), labels.spool_documents([NewDocument("类", "字")]):
         pass

@@ -19,22 +19,22 @@ def test_subscription_is_saved_and_replaced(store: Store) -> None:
     table.save(full)
     table.save(replace(ONE, source="feed:乙", token="t2"))
     assert table.of("feed:甲") == full
-    assert table.named("t1") == full
+    assert table.by_token("t1") == full
     assert [row.source for row in table.all()] == ["feed:乙", "feed:甲"]
     assert table.of("feed:丙") is None
-    assert table.named("") is None
-    assert table.named("t" * 10_000) is None
-    assert table.named("t1\x00") is None, "PostgreSQL does not accept NUL"
+    assert table.by_token("") is None
+    assert table.by_token("t" * 10_000) is None
+    assert table.by_token("t1\x00") is None, "PostgreSQL does not accept NUL"
     table.drop("feed:甲")
-    assert table.named("t1") is None
+    assert table.by_token("t1") is None
 
 
 def test_lease_holds_until_it_ends_or_is_cancelled() -> None:
     leased = replace(ONE, until=NOW + timedelta(hours=1))
-    assert leased.holds(NOW)
-    assert not leased.holds(NOW + timedelta(hours=1))
-    assert not replace(leased, leaving=True).holds(NOW)
-    assert not ONE.holds(NOW)
+    assert leased.is_valid(NOW)
+    assert not leased.is_valid(NOW + timedelta(hours=1))
+    assert not replace(leased, leaving=True).is_valid(NOW)
+    assert not ONE.is_valid(NOW)
 
 
 def test_repr_shows_neither_token_nor_secret() -> None:

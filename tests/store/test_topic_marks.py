@@ -7,7 +7,7 @@ from dataclasses import replace
 from factories import HOUR, NOW, article, invented
 
 from newsportal.items import TopicMark
-from newsportal.store.results import Marking, StoryFilter
+from newsportal.store.results import StoryFilter, TopicChange
 from newsportal.store.store import Store
 
 
@@ -27,7 +27,7 @@ def listed(store: Store, topic: str) -> int:
 
 def test_topics_are_added_and_removed_in_lists(store: Store) -> None:
     id = add_article(store, TopicMark("桥", "keywords"))
-    assert store.mark_topics([Marking(id, (TopicMark("河", "keywords"),), ("桥",))], now=NOW) == 1
+    assert store.mark_topics([TopicChange(id, (TopicMark("河", "keywords"),), ("桥",))], now=NOW) == 1
     assert topics(store, id) == {"河": "keywords"}
     assert (listed(store, "桥"), listed(store, "河")) == (0, 1)
     assert [change.id for change in store.changes()] == [id, id]
@@ -35,7 +35,7 @@ def test_topics_are_added_and_removed_in_lists(store: Store) -> None:
 
 def test_marks_of_other_origin_are_kept(store: Store) -> None:
     id = add_article(store, TopicMark("桥", "source"), TopicMark("山", "model 2", 0.97), TopicMark("水", "search"))
-    again = Marking(id, (TopicMark("桥", "keywords"),), ("山", "水", "桥", "云"))
+    again = TopicChange(id, (TopicMark("桥", "keywords"),), ("山", "水", "桥", "云"))
     assert store.mark_topics([again], now=NOW) == 0
     assert topics(store, id) == {"山": "model 2", "桥": "source", "水": "search"}
     assert len(store.changes()) == 1, "no change is logged"
@@ -44,7 +44,7 @@ def test_marks_of_other_origin_are_kept(store: Store) -> None:
 def test_missing_articles_are_skipped(store: Store) -> None:
     id = add_article(store)
     mark = (TopicMark("桥", "keywords"),)
-    assert store.mark_topics([Marking("nowhere", mark), Marking(id, mark)], now=NOW) == 1
+    assert store.mark_topics([TopicChange("nowhere", mark), TopicChange(id, mark)], now=NOW) == 1
     assert store.mark_topics([], now=NOW) == 0
     assert topics(store, id) == {"桥": "keywords"}
 
@@ -61,8 +61,8 @@ def test_stories_of_a_topic_are_counted_since_a_time(store: Store) -> None:
 
 def test_topic_set_by_an_editor_can_be_removed(store: Store) -> None:
     id = store.add(article("a", topic="旅游"), now=NOW).id
-    assert store.mark_topics([Marking(id, (TopicMark("美食", "editor"),))], now=NOW) == 1
-    assert store.mark_topics([Marking(id, drop=("美食", "旅游"))], now=NOW) == 1
+    assert store.mark_topics([TopicChange(id, (TopicMark("美食", "editor"),))], now=NOW) == 1
+    assert store.mark_topics([TopicChange(id, drop=("美食", "旅游"))], now=NOW) == 1
     found = store.article(id)
     assert found is not None
     assert found.topics == ("旅游",), "topics set by a source are kept"

@@ -81,9 +81,9 @@ def test_parts_of_a_visit_by_several_workers_are_merged(store: Store) -> None:
     assert [visit.new for visit in store.visits.of("feed:甲")] == [7], "an unfinished visit does not count"
     assert [visit.new for visit in store.visits.recent()["feed:甲"]] == [7]
     later = NOW + HOUR
-    store.visits.join([Visit("feed:甲", later, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,))])
+    store.visits.merge([Visit("feed:甲", later, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,))])
     more = Visit("feed:甲", later, seconds=9.0, stored=1, failed={"dns": 1, "tls": 1}, published=(later,), asked_wait=5.0)
-    store.visits.join([more, Visit("feed:乙", NOW, entries=1)])
+    store.visits.merge([more, Visit("feed:乙", NOW, entries=1)])
     assert store.visits.of("feed:甲") == [
         Visit(
             "feed:甲",
@@ -102,7 +102,7 @@ def test_parts_of_a_visit_by_several_workers_are_merged(store: Store) -> None:
 
 
 def test_part_of_an_unknown_visit_is_stored(store: Store) -> None:
-    store.visits.join([FULL])
+    store.visits.merge([FULL])
     assert store.visits.of("feed:甲") == [FULL]
 
 

@@ -96,8 +96,8 @@ def test_accounts_are_migrated_to_current_tables(released: Path, tmp_path: Path)
     with closing(open_accounts(uri_of(file), hasher=CHEAP)) as accounts:
         person = accounts.people.authenticate("林", "correct horse battery staple")
         assert person is not None
-        assert list(accounts.marks.marked(["story", "other"])) == ["story"]
-        assert [entry.action for entry in accounts.trail.entries()] == ["source.add"]
+        assert list(accounts.marks.filter_marked(["story", "other"])) == ["story"]
+        assert [entry.action for entry in accounts.audit_log.entries()] == ["source.add"]
     assert LINE.tables is ACCOUNT_TABLES
     assert differences(file, LINE) == []
 

@@ -47,7 +47,7 @@ def main(version: str) -> None:
         with closing(empty_accounts(accounts)) as accounts_store:
             person = accounts_store.people.add("林", "correct horse battery staple", "editor", now=NOW)
             accounts_store.marks.star(person.id, "story", True, now=NOW)
-            accounts_store.trail.add(None, "source.add", now=NOW)
+            accounts_store.audit_log.add(None, "source.add", now=NOW)
         for file in (store, accounts):
             with closing(sqlite3.connect(file)) as connection:
                 (folder / f"{file.stem}.sql").write_text("\n".join(connection.iterdump()) + "\n", "utf-8")

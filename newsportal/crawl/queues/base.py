@@ -32,7 +32,7 @@ from functools import cache
 from itertools import count
 from typing import Protocol
 
-from newsportal.services.jobs.records import alive, born
+from newsportal.services.jobs.records import is_running, process_start
 from newsportal.store.link_tables import Task as Task
 from newsportal.store.link_tables import Terms as Terms
 from newsportal.store.link_tables import WaitingLinks as WaitingLinks
@@ -53,7 +53,7 @@ class Identity:
 def identity() -> Identity:
     """Return a new identity for a worker of this process: HOST:PID:NUMBER."""
     pid = os.getpid()
-    return Identity(f"{platform.node() or 'localhost'}:{pid}:{next(_numbers)}", machine(), pid, born(pid))
+    return Identity(f"{platform.node() or 'localhost'}:{pid}:{next(_numbers)}", machine(), pid, process_start(pid))
 
 
 @cache
@@ -70,7 +70,7 @@ def has_ended(worker: Identity) -> bool:
     """Return whether the worker's process has ended; False for processes of other machines."""
     if worker.machine != machine() or os.name == "nt":  # on Windows os.kill would end the process
         return False
-    return not alive(worker.pid, worker.started)
+    return not is_running(worker.pid, worker.started)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """One ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed``: ``lastmod``; the rest: news extension."""
+    """A ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed``: ``lastmod``; the rest: news extension."""
 
     url: str
     changed: datetime | None = None

@@ -17,7 +17,7 @@ NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header fo
 
 
 def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
-    """Return a record for each member; if text or times are in siblings between members, it includes those after or before it."""
+    """Return a record for each member; if text or times are in the siblings between members, each record includes those after or before."""
     single = [Record((at,)) for at in members]
     parents = {tree.nodes[at].parent for at in members}
     if len(parents) != 1 or len(members) < 2:

@@ -159,7 +159,7 @@ def _from_pager(url: str, pager: Pager, count: Count | None) -> PageLinks:
 
 
 def _fill_up(row: Mapping[int, str], form: str, total: int) -> dict[int, str]:
-    """Return URLs up to ``total`` in the form of the known ones; one gives the difference between page number and URL's number."""
+    """Return URLs up to ``total`` in the form of the known ones; a known one gives the difference of page number and number in the URL."""
     numbered = re.compile(re.escape(form).replace(re.escape("{}"), r"(\d+)", 1))
     shift = next((number - int(match[1]) for number, url in row.items() if (match := numbered.fullmatch(url))), 0)
     pages = {number: form.replace("{}", str(number - shift), 1) for number in range(2, min(total, MAX_PAGES) + 1)}

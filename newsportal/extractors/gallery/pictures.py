@@ -117,7 +117,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
 
 
 def _large_version(node: dom.Element, base: str) -> str | None:
-    """Return the URL of the large version of the small picture inside: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
+    """Return the URL of the large version given by an element around the small one: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
     if node.tag == "a":
         href = node.get("href") or ""
         viewed = VIEWED.search(href)

@@ -42,7 +42,7 @@ STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|ite
 
 @dataclass(frozen=True, slots=True)
 class Slides:
-    """The pictures of a story from its page's data. ``title``: that in the data; ``names``: keys of the list, the innermost first."""
+    """A story's pictures from its page's data. ``title``: the title in the data; ``names``: keys leading to the list, innermost first."""
 
     images: tuple[Image, ...]
     title: str | None

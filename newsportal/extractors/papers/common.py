@@ -76,8 +76,7 @@ def gaussian_kernel(sigma: float) -> list[float]:
 def answer(
     document: dom.Document, fetched: datetime, algorithm: str, lines: list[str], blocks: Iterable[dom.Element] | None = None
 ) -> Extraction:
-    """Return the article with ``lines``, and ``blocks`` as its HTML (default: a paragraph per line). Raises
-    ``NotApplicable("no-body")``."""
+    """Return the article with ``lines``, and ``blocks`` as HTML (default: a paragraph per line). Raises ``NotApplicable("no-body")``."""
     text = "\n".join(lines)
     if not text:
         raise NotApplicable("no-body", f"{algorithm} finds no usable text")

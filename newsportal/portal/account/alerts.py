@@ -11,17 +11,17 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import KEEP, ApiError, accounts_of, log_change, signed
+from newsportal.portal.access import KEEP, ApiError, accounts_of, identity_of, log_change
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, About, Alert, State
 from newsportal.services.alerts.base import DeliveryUnknown, Service
-from newsportal.services.alerts.making import BadFields, Terms, alert_of, resumed
+from newsportal.services.alerts.making import AlertContext, BadFields, alert_of, enable_alert
 from newsportal.services.alerts.opening import AlertSenderThread, Preview, own_fields, preview, work_of
 from newsportal.services.alerts.run import Work, send_test
-from newsportal.services.alerts.services import SERVICES, hidden, title_of
+from newsportal.services.alerts.services import SERVICES, mask_fields, title_of
 from newsportal.services.alerts.web_push import public_key, require_libraries
 from newsportal.services.publishing.base import Refused, RetryLater
 from newsportal.sources import Sources
@@ -48,19 +48,19 @@ def sender_thread(state: Any) -> AlertSenderThread:
     return AlertSenderThread(current_work)
 
 
-def terms(request: Request, *, after: int = 0) -> Terms:
+def alert_context(request: Request, *, after: int = 0) -> AlertContext:
     """Return the signed-in person and the allowed values of an alert."""
     portal: Portal = request.app.state.portal
-    user, sources = signed(request), portal.config
+    user, sources = identity_of(request), portal.config
     assert user is not None
     others = len(accounts_of(request).alerts.all(user.person.id))
     mail = sources.alerts.mail_server is not None
-    return Terms(user.person, user.rights, portal.topics(), mail, portal.now(), after, sources.alerts.per_hour, others)
+    return AlertContext(user.person, user.rights, portal.topics(), mail, portal.now(), after, sources.alerts.per_hour, others)
 
 
 def own_alert(request: Request, id: str) -> Alert:
     """Return the alert if it belongs to the signed-in person, else raise a 404."""
-    user, alert = signed(request), accounts_of(request).alerts.alert(id)
+    user, alert = identity_of(request), accounts_of(request).alerts.alert(id)
     if alert is None or user is None or alert.person_id != user.person.id:
         raise ApiError(404, "not-found", "There is no such alert of yours.", "See GET /api/v1/alerts.")
     return alert
@@ -69,7 +69,7 @@ def own_alert(request: Request, id: str) -> Alert:
 def tests_used_up(request: Request) -> bool:
     """Return whether the person has sent the maximum of test messages. Counted in the audit log, so it holds for all processes."""
     portal: Portal = request.app.state.portal
-    user, trail, since = signed(request), accounts_of(request).trail, portal.now() - TESTED
+    user, trail, since = identity_of(request), accounts_of(request).audit_log, portal.now() - TESTED
     return user is None or len(trail.entries(person=user.person.name, action="alert.test", since=since, limit=TESTS)) >= TESTS
 
 
@@ -86,7 +86,7 @@ HISTORY: Final = 30  # messages shown of an alert
 
 @router.get("/alerts")
 def alerts(request: Request, visit: VisitDep) -> Response:
-    book, user = accounts_of(request).alerts, signed(request)
+    book, user = accounts_of(request).alerts, identity_of(request)
     mine = book.all(user.person.id if user else "")
     counts = book.counts([alert.id for alert in mine])
     rows = [
@@ -133,7 +133,7 @@ def save(request: Request, fields: Mapping[str, str], before: Alert | None) -> R
     """Save a new alert or changes of ``before``; with ``then=preview`` only show what it would send."""
     visit, book = Visit(request), accounts_of(request).alerts
     try:
-        alert = alert_of(fields, terms(request, after=visit.portal.store.last_seq()), before)
+        alert = alert_of(fields, alert_context(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
         return alert_page(request, fields, before=before, faults=error.faults, status=422)
     if fields.get("then") == "preview":
@@ -155,7 +155,7 @@ def test(request: Request, id: str) -> Response:
     try:
         send_test(work_for(visit.portal), alert)
     except (Refused, RetryLater, DeliveryUnknown, DependencyMissing) as error:
-        reason = hidden(str(error), alert.fields)
+        reason = mask_fields(str(error), alert.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
     return notify(request, f"/alerts/{id}", _("The test message was sent. Please check whether it arrived."))
 
@@ -165,7 +165,7 @@ def switch(request: Request, id: str, fields: Form) -> Response:
     """Switch the alert on, or off if ``enabled`` is empty."""
     before, portal, enabled = own_alert(request, id), Visit(request).portal, bool(fields.get("enabled"))
     try:
-        alert = resumed(before, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(before, enabled=False)
+        alert = enable_alert(before, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(before, enabled=False)
     except BadFields:
         return notify(request, f"/alerts/{id}", _("The receiver is no longer valid. Enter another one, save, then switch the alert on."))
     accounts_of(request).alerts.save(alert)
@@ -197,7 +197,7 @@ def delete(request: Request, id: str) -> Response:
 
 def services(request: Request) -> dict[str, tuple[str, str]]:
     """Return the services the person may choose: display name, and why it cannot be used (empty: it can)."""
-    allowed, say = terms(request), Visit(request).say
+    allowed, say = alert_context(request), Visit(request).say
     return {
         service.name: (say(service.title), missing_part(service, allowed, say))
         for service in SERVICES.values()
@@ -205,7 +205,7 @@ def services(request: Request) -> dict[str, tuple[str, str]]:
     }
 
 
-def missing_part(service: Service, allowed: Terms, say: Callable[..., str]) -> str:
+def missing_part(service: Service, allowed: AlertContext, say: Callable[..., str]) -> str:
     """Return what this portal lacks to use the service, with the remedy; empty if nothing."""
     if service.name == "mail" and not allowed.mail:
         return say(_("This portal has no mail server; its operator can set one: alerts.mail_server."))
@@ -255,7 +255,7 @@ def alert_page(
     preview: Preview | None = None,
     status: int = 200,
 ) -> Response:
-    visit, allowed = Visit(request), terms(request)
+    visit, allowed = Visit(request), alert_context(request)
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
     fault, signing = missing_part(service, allowed, visit.say) if service else "", own_fields(accounts_of(request), visit.portal.config)

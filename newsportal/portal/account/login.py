@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import KEEP, accounts_of, address_of, cookie_name, log_change, or_404, signed
+from newsportal.portal.access import KEEP, accounts_of, address_of, cookie_name, identity_of, log_change, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.preferences import remember, safe_next
@@ -29,7 +29,7 @@ from newsportal.portal.reading.for_you import NAME as READER
 from newsportal.portal.reading.for_you import WELL_FORMED, reader_of, set_reader_cookie
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
-from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
+from newsportal.services.accounts import Accounts, Identity, Person, Right, Role
 from newsportal.services.accounts.people import MIN_PASSWORD_CHARS
 from newsportal.services.accounts.sessions import LONGEST
 
@@ -43,7 +43,7 @@ MINUTE = 60
 @open_router.get("/login")
 def login_form(request: Request) -> Response:
     target = safe_next(Visit(request).text("next", 2000))
-    if signed(request) is not None:
+    if identity_of(request) is not None:
         return RedirectResponse(target, 303, headers={"cache-control": "no-store"})
     return render(request, "login.html", next=target, name="", mistake=None)
 
@@ -85,7 +85,7 @@ def _check_password(request: Request, accounts: Accounts, name: str, password: s
         return wait, None
     person = accounts.people.authenticate(name, password)
     if person is not None:
-        accounts.attempts.succeeded(name, address, now=now)
+        accounts.attempts.record_success(name, address, now=now)
     return timedelta(), person
 
 
@@ -147,7 +147,7 @@ def end(request: Request, fields: Form) -> Response:
     if name:
         accounts.sessions.end_one(user.person.id, name)
     else:
-        accounts.sessions.end_all(user.person.id, except_session=user.by)
+        accounts.sessions.end_all(user.person.id, except_session=user.credential)
     log_change(request, "session.end", "" if name else "all")
     return notify(request, "/account", _("The session has ended.") if name else _("All other sessions have ended."))
 
@@ -178,9 +178,9 @@ def revoke(request: Request, fields: Form) -> Response:
     return notify(request, "/account", _("The token was revoked."))
 
 
-def _session_of(request: Request) -> Signed:
-    user = signed(request)
-    if user is None or user.way != "session":
+def _session_of(request: Request) -> Identity:
+    user = identity_of(request)
+    if user is None or user.method != "session":
         raise HTTPException(403)
     return user
 
@@ -214,7 +214,7 @@ def _change_password(request: Request, fields: Mapping[str, str]) -> Response:
     if person is None:
         return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
     try:
-        accounts.people.set_password(user.person.id, fields.get("new", ""), except_session=user.by)
+        accounts.people.set_password(user.person.id, fields.get("new", ""), except_session=user.credential)
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log_change(request, "person.password", person.name)

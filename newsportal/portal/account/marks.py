@@ -16,7 +16,7 @@ from newsportal.portal.render import address, notify, redirect_with, render, top
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.marks import MAX_NAME, SearchNotSaved, TooManyStarred
-from newsportal.store.lists import cursor, edge
+from newsportal.store.lists import cursor, parse_cursor
 from newsportal.store.results import Story
 
 router = APIRouter(dependencies=KEEP)
@@ -56,7 +56,7 @@ def wants_page(request: Request) -> bool:
 def record(visit: Visit, action: str, story_id: str) -> None:
     """Save a mark; of a folded story, on the story that contains it. Raises ``TooManyStarred``, and 404 for an unknown story."""
     accounts, person = accounts_and_person(visit)
-    story = or_404(visit.portal.store.listed([story_id]).get(story_id))
+    story = or_404(visit.portal.store.by_id([story_id]).get(story_id))
     now = visit.portal.now()
     if action in ("star", "unstar"):
         accounts.marks.star(person, story.id, action == "star", now=now)
@@ -71,7 +71,7 @@ def mark_all(request: Request, visit: VisitDep, fields: Form) -> Response:
     accounts, person = accounts_and_person(visit)
     if topic and topic not in visit.portal.topics():
         raise HTTPException(404)
-    accounts.marks.catch_up(person, topic, now=visit.portal.now())
+    accounts.marks.mark_all_read(person, topic, now=visit.portal.now())
     undo = address("/marks/all/undo", topic=topic)
     return notify(request, safe_next(fields.get("next")), _("All these stories are marked as read."), undo=undo)
 
@@ -80,14 +80,14 @@ def mark_all(request: Request, visit: VisitDep, fields: Form) -> Response:
 def undo_all(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     topic = visit.text("topic") or ""
-    accounts.marks.undo_catch_up(person, topic)
+    accounts.marks.undo_mark_all_read(person, topic)
     return notify(request, topic_address(topic) if topic else "/latest", _("The previous marks were restored."))
 
 
 @router.get("/starred")
 def starred(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
-    before = edge(visit.text("before"))
+    before = parse_cursor(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE_STORIES + 1)
     last = rows[PAGE_STORIES - 1] if len(rows) > PAGE_STORIES else None
     return render(
@@ -99,7 +99,7 @@ def starred(request: Request, visit: VisitDep) -> Response:
 
 def existing_stories(visit: Visit, ids: list[str]) -> list[Story]:
     """Return the stories in this order, without deleted ones."""
-    stories = visit.portal.store.listed(ids)
+    stories = visit.portal.store.by_id(ids)
     return list({story.id: story for id in ids if (story := stories.get(id)) is not None}.values())
 
 

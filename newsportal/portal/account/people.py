@@ -123,7 +123,7 @@ AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 
 @router.get("/audit")
 def audit(request: Request) -> Response:
-    visit, trail = Visit(request), accounts_of(request).trail
+    visit, trail = Visit(request), accounts_of(request).audit_log
     requested = visit.integer("days", 0)
     days = requested if requested in AUDIT_DAYS else 0
     rows = trail.entries(

@@ -11,15 +11,15 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
-from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, log_change, signed
-from newsportal.portal.account.alerts import SUBJECTS, audit_details, bounded_preview, own_alert, terms, tests_used_up, work_for
+from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, identity_of, log_change
+from newsportal.portal.account.alerts import SUBJECTS, alert_context, audit_details, bounded_preview, own_alert, tests_used_up, work_for
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import PortalDep, Visit
 from newsportal.services.accounts.alerts import About, Alert, Message, State
 from newsportal.services.alerts.base import DeliveryUnknown
-from newsportal.services.alerts.making import BadFields, alert_of, resumed
+from newsportal.services.alerts.making import BadFields, alert_of, enable_alert
 from newsportal.services.alerts.run import send_test
-from newsportal.services.alerts.services import SERVICES, hidden
+from newsportal.services.alerts.services import SERVICES, mask_fields
 from newsportal.services.publishing.base import Refused, RetryLater
 
 router = APIRouter(tags=["Alerts"], dependencies=KEEP, responses=describe(404))
@@ -75,7 +75,7 @@ def alert_out(alert: Alert, counts: Mapping[State, int]) -> AlertOut:
 
 @router.get("/alerts", summary="Your alerts")
 def list_alerts(request: Request) -> list[AlertOut]:
-    book, user = accounts_of(request).alerts, signed(request)
+    book, user = accounts_of(request).alerts, identity_of(request)
     mine = book.all(user.person.id if user else "")
     counts = book.counts([alert.id for alert in mine])
     return [alert_out(alert, counts.get(alert.id, {})) for alert in mine]
@@ -108,7 +108,7 @@ def delete_alert(request: Request, id: str) -> None:
 def resume_alert(request: Request, portal: PortalDep, id: str) -> AlertOut:
     """422 if its receiver is missing or no longer valid: change the alert first."""
     try:
-        alert = resumed(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
+        alert = enable_alert(own_alert(request, id), now=portal.now(), after=portal.store.last_seq())
     except BadFields as error:
         raise invalid_alert(error, "Give the alert a receiver with PUT, then resume it.") from error
     accounts_of(request).alerts.save(alert)
@@ -154,7 +154,7 @@ def send_test_message(request: Request, portal: PortalDep, id: str) -> None:
     try:
         send_test(work_for(portal), alert)
     except (Refused, RetryLater, DeliveryUnknown, DependencyMissing) as error:
-        raise ApiError(502, "not-sent", hidden(str(error), alert.fields)) from error
+        raise ApiError(502, "not-sent", mask_fields(str(error), alert.fields)) from error
 
 
 def parse_alert(request: Request, body: AlertIn, before: Alert | None = None) -> Alert:
@@ -165,7 +165,7 @@ def parse_alert(request: Request, body: AlertIn, before: Alert | None = None) ->
         "quiet_to": str(quiet[1]), "per_hour": str(body.per_hour), "language": body.language,
     }  # fmt: skip
     try:
-        return alert_of({**body.fields, **values}, terms(request, after=Visit(request).portal.store.last_seq()), before)
+        return alert_of({**body.fields, **values}, alert_context(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:
         raise invalid_alert(error) from error
 

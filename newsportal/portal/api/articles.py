@@ -127,7 +127,7 @@ def list_articles(
         hidden=True if show == "hidden" else None, corrected=True if show == "corrected" else None, judged=show == "judged",
         undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
     )  # fmt: skip
-    page = visit.portal.store.pick(selection)
+    page = visit.portal.store.select_articles(selection)
     return Page(items=list(page.articles), next=page.next)
 
 

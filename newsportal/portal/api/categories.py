@@ -9,7 +9,7 @@ from newsportal.portal.access import EDIT, ApiError, describe
 from newsportal.portal.api.paging import change_sources, fill
 from newsportal.portal.api.topics import Words
 from newsportal.portal.desk.sources_yaml import config_of, path_of
-from newsportal.sources.categories import LIST, CategoryRow, drop, list_categories, put, values_of
+from newsportal.sources.categories import LIST, CategoryRow, drop_category, list_categories, put_category, values_of
 from newsportal.sources.changing import entry_digest, entry_of
 
 router = APIRouter(tags=["Topics"], dependencies=EDIT)
@@ -47,7 +47,7 @@ def save_category(request: Request, name: str, body: CategoryIn) -> CategoryOut:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
     values = values_of(after, body.words, body.hints, enabled=body.enabled)
     before = name if existing is not None and existing.configured is not None else None
-    change_sources(request, put(values, before, body.seen), "category.change" if existing else "category.add", after, values)
+    change_sources(request, put_category(values, before, body.seen), "category.change" if existing else "category.add", after, values)
     saved = next(row for row in list_categories(config_of(request).categories) if row.name == after)
     return _category_out(saved, path_of(request).read_bytes())
 
@@ -55,7 +55,7 @@ def save_category(request: Request, name: str, body: CategoryIn) -> CategoryOut:
 @router.delete("/categories/settings/{name}", summary="Remove a category from sources.yaml", status_code=204, responses=describe(404))
 def delete_category(request: Request, name: str, seen: str | None = None) -> None:
     """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
-    change_sources(request, drop(name, seen), "category.delete", name, {})
+    change_sources(request, drop_category(name, seen), "category.delete", name, {})
 
 
 def _category_out(row: CategoryRow, content: bytes) -> CategoryOut:

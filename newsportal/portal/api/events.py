@@ -142,7 +142,7 @@ def list_events(
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
-    page: EventPage = portal.store.events.listed(since=since, topic=topic, min_stories=least, order=order, before=cursor, limit=limit)
+    page: EventPage = portal.store.events.list_events(since=since, topic=topic, min_stories=least, order=order, before=cursor, limit=limit)
     return etag_response(request, Page[EventOut], {"items": page.events, "next": page.next})
 
 
@@ -174,7 +174,7 @@ def get_event(request: Request, portal: PortalDep, id: str) -> Response:
 def _existing(portal: PortalDep, id: str) -> Event:
     event = portal.store.events.event(id)
     if event is None:
-        joined = portal.store.events.joined(id)
+        joined = portal.store.events.merged_into(id)
         raise ApiError(404, "no-event", "There is no such event.", f"It was joined with {joined}." if joined else "")
     return event
 

@@ -20,7 +20,7 @@ from newsportal.portal.desk.extraction_rules import article_source
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
-from newsportal.services.trying.templates import SiteTemplates, forget_site, learn_saved, library_of, readings, rows_of
+from newsportal.services.trying.templates import SiteTemplates, compare_results, forget_site, learn_saved, library_of, rows_of
 from newsportal.text import dom
 
 router = APIRouter(tags=["Reading rules"], dependencies=EDIT)
@@ -126,7 +126,7 @@ def try_templates(request: Request, portal: PortalDep, body: PageIn) -> list[Ext
     sources = config_of(request)
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(sources, body.url.strip(), body.html, portal.now())
-    rows = readings(library_of(portal.store)[0], page)
+    rows = compare_results(library_of(portal.store)[0], page)
     return [
         ExtractionOut(by=row.by, title=row.found.title if row.found else None, text=row.found.text if row.found else None, why=row.why)
         for row in rows

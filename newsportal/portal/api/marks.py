@@ -16,7 +16,7 @@ from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts.marks import MAX_NAME, MAX_QUERY_CHARS, Search, SearchNotSaved, TooManyStarred
 from newsportal.store.lists import cursor as cursor_behind
-from newsportal.store.lists import edge
+from newsportal.store.lists import parse_cursor
 from newsportal.store.results import Story
 
 router = APIRouter(tags=["Marks and searches"], dependencies=KEEP)
@@ -65,14 +65,14 @@ class SavedSearchIn(BaseModel):
 @router.get("/marks", summary="Marks of stories")
 def list_marks(visit: VisitDep, story: Annotated[list[str], Query(max_length=MAX_STORIES, description="Story ids.")]) -> list[MarkOut]:
     """Unknown ids are ignored."""
-    stories = {item.id: item for item in visit.portal.store.listed(story).values()}
+    stories = {item.id: item for item in visit.portal.store.by_id(story).values()}
     return [_mark_out(visit, item) for item in stories.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
 def update_mark(visit: VisitDep, story_id: str, body: MarkIn) -> MarkOut:
     accounts, person = accounts_and_person(visit)
-    story = or_404(visit.portal.store.listed([story_id]).get(story_id), "no-story", "There is no such story.")
+    story = or_404(visit.portal.store.by_id([story_id]).get(story_id), "no-story", "There is no such story.")
     now = visit.portal.now()
     if body.read is not None:
         accounts.marks.set_read(person, story.id, body.read, now=now)
@@ -85,11 +85,11 @@ def update_mark(visit: VisitDep, story_id: str, body: MarkIn) -> MarkOut:
 @router.get("/starred", summary="The starred stories, last starred first")
 def list_starred(visit: VisitDep, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[StarredStory]:
     accounts, person = accounts_and_person(visit)
-    before = edge(cursor)
+    before = parse_cursor(cursor)
     if cursor is not None and before is None:
         raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
-    stories = visit.portal.store.listed([story_id for _, story_id in rows])
+    stories = visit.portal.store.by_id([story_id for _, story_id in rows])
     items = [
         StarredStory(story_id=story.id, title=story.head.title, url=story.head.url, since=since)
         for since, story_id in rows[:limit]
@@ -104,13 +104,13 @@ def mark_all_read(visit: VisitDep, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(visit)
     if body.topic and body.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
-    accounts.marks.catch_up(person, body.topic, now=visit.portal.now())
+    accounts.marks.mark_all_read(person, body.topic, now=visit.portal.now())
 
 
 @router.post("/marks/all-read/undo", summary="Undo the last «all read»", status_code=204)
 def undo_mark_all_read(request: Request, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(Visit(request))
-    accounts.marks.undo_catch_up(person, body.topic)
+    accounts.marks.undo_mark_all_read(person, body.topic)
 
 
 @router.get("/searches", summary="The saved searches, by name", response_model=list[SavedSearchOut])

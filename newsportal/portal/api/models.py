@@ -14,17 +14,17 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.classify.base import DEFAULT, Reason
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, signed
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, identity_of, log_change
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begin_api_job
 from newsportal.portal.context import PortalDep, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
 from newsportal.services.jobs.base import Job
-from newsportal.services.learning.evaluation import Mistakes, activate_version, mistakes, opened, words_for
+from newsportal.services.learning.evaluation import Mistakes, activate_version, load_classifier, mistakes, words_for
+from newsportal.services.learning.files import find_mistakes as bad_lines
 from newsportal.services.learning.files import is_empty, read_stream
-from newsportal.services.learning.files import mistakes as bad_lines
-from newsportal.services.learning.gathering import give_label
+from newsportal.services.learning.gathering import label_document
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, Corpus, ImportResult, LabelStatistics
 from newsportal.store.models import Model
@@ -105,7 +105,7 @@ def list_words(
     if label not in model.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
     with api_error_for(StoreError, ModelError, status=409, code="let-go"):
-        classifier = opened(store, corpus, version)
+        classifier = load_classifier(store, corpus, version)
     return words_for(store, corpus, classifier, label, limit)
 
 
@@ -146,7 +146,7 @@ def _import_documents(request: Request, name: str, body: bytes) -> ImportResult:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     if errors := bad_lines(BytesIO(body), "jsonl", "body"):
         raise ApiError(422, "not-valid", "; ".join(str(error.message) for error in errors), "Fix these lines; nothing was imported.")
-    portal, user = Visit(request).portal, signed(request)
+    portal, user = Visit(request).portal, identity_of(request)
     documents = (document for document in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(document))
     with api_error_for(CorpusError, status=422, code="not-valid"):
         result = portal.store.corpora.add(name, documents, source="imported", by=user.person.name if user else None, now=portal.now())
@@ -164,10 +164,10 @@ def export_documents(request: Request, portal: PortalDep, name: str) -> Streamin
 def set_label(request: Request, name: str, id: str, body: LabelIn) -> None:
     """The label is final, like an editor's. In the corpus of categories it also changes the article's category."""
     corpus_of(request, name)
-    portal, user = Visit(request).portal, signed(request)
+    portal, user = Visit(request).portal, identity_of(request)
     label = (body.label or "").strip() or None
     with api_error_for(StoreError, status=404, code="no-document"):
-        give_label(portal.store, name, id, label, by=user.person.name if user else None, now=portal.now())
+        label_document(portal.store, name, id, label, by=user.person.name if user else None, now=portal.now())
     log_change(request, "corpus.label", name, {"document": id, "label": label})
 
 

@@ -21,7 +21,7 @@ from newsportal.portal.request_body import has_etag
 from newsportal.sources import edit
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry
-from newsportal.sources.editing import Change, EditConflict, Written
+from newsportal.sources.editing import Change, Digest, EditConflict
 
 HEADERS = {"cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
 
@@ -79,7 +79,7 @@ def change_sources(request: Request, change: Change, action: str, key: str, deta
     return write_sources(request, lambda path: edit(path, change, digest), action, key, details)
 
 
-def write_sources(request: Request, change: Callable[[Path], Written], action: str, key: str, details: Mapping[str, Any]) -> bool:
+def write_sources(request: Request, change: Callable[[Path], Digest], action: str, key: str, details: Mapping[str, Any]) -> bool:
     """As :func:`change_sources`, with any function that changes the file."""
     try:
         return write(request, change, action, key, details) is not None

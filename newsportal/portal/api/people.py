@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import AccountError
-from newsportal.portal.access import ADMINISTER, READ, ApiError, accounts_of, describe, log_change, or_404, signed
+from newsportal.portal.access import ADMINISTER, READ, ApiError, accounts_of, describe, identity_of, log_change, or_404
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, parse_cursor
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Person, Right, Role
@@ -52,13 +52,13 @@ class PasswordOut(PersonOut):
 @router.get("/me", summary="The current user with rights", dependencies=READ)
 def get_current_user(request: Request) -> CurrentUser | None:
     """Null for anonymous requests."""
-    user = signed(request)
-    return CurrentUser(name=user.person.name, role=user.person.role, way=user.way, rights=sorted(user.rights)) if user else None
+    user = identity_of(request)
+    return CurrentUser(name=user.person.name, role=user.person.role, way=user.method, rights=sorted(user.rights)) if user else None
 
 
 def _check_session(request: Request) -> None:
     """A token may not set passwords: with one, an attacker would keep access after the token is revoked."""
-    if (user := signed(request)) is not None and user.way == "token":
+    if (user := identity_of(request)) is not None and user.method == "token":
         raise ApiError(403, "not-allowed", "Tokens may not create administrators or reset passwords.", "Sign in with a browser.")
 
 
@@ -119,7 +119,7 @@ def list_audit_entries(
 ) -> Page[AuditEntry]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (parse_cursor(cursor, int) or (None,))[0]
-    entries = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
+    entries = accounts_of(request).audit_log.entries(before=before, person=person, action=action, since=since, limit=limit)
     return Page(items=entries, next=cursor_of(entries[-1].seq) if len(entries) == limit else None)
 
 

@@ -14,7 +14,7 @@ from newsportal.portal.access import EDIT, WATCH, api_error_for, describe, log_c
 from newsportal.portal.api.paging import Limit
 from newsportal.portal.context import PortalDep
 from newsportal.services.publishing.base import BadTarget, TargetDown
-from newsportal.services.publishing.dry_run import Tried, try_target
+from newsportal.services.publishing.dry_run import Outcome, try_target
 from newsportal.services.publishing.targets import request_publication
 from newsportal.store.outbox import STATES, OutboxEntry, State
 
@@ -101,7 +101,7 @@ def try_publishing(
     portal: PortalDep,
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,
-) -> list[Tried]:
+) -> list[Outcome]:
     unfit = api_error_for(TargetDown, BadTarget, status=409, code="target-unfit", remedy="Fix it, then try again; new articles wait.")
     with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as steps:
         return list(steps)

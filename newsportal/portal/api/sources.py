@@ -23,14 +23,14 @@ from newsportal.portal.desk.trial_runner import SiteCheck, TooMany
 from newsportal.portal.request_body import Refused, read_stream
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
-from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, check_addresses, planned
+from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, check_addresses, plan_import
 from newsportal.services.trying.proposing import write as write_entries
-from newsportal.services.trying.saved import plain, tried
+from newsportal.services.trying.saved import plain, try_source
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import EditConflict, NoVersion, OtherKeys, append_entry, earlier
+from newsportal.sources.editing import EditConflict, NoVersion, OtherKeys, append_entry, earlier_version
 from newsportal.sources.splicing import name_of
-from newsportal.sources.timing import timetable, visited
+from newsportal.sources.timing import timetable, visited_sources
 
 router = APIRouter(tags=["Sources"], responses=describe(404))
 
@@ -129,7 +129,7 @@ def list_sources(
 @router.get("/schedule", summary="Next visits of sources, with reasons", dependencies=WATCH, response_model=Page[ScheduleRow])
 def get_schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
     sources, portal = config_of(request), Visit(request).portal
-    entries = list(visited(sources))
+    entries = list(visited_sources(sources))
     (start,) = parse_cursor(cursor, int) or (0,)
     rows = timetable(sources, portal.store, entries[start : start + limit], portal.now().astimezone(portal.site.zone))
     return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(entries) else None)
@@ -158,7 +158,7 @@ def detect_sources(request: Request, body: DetectIn) -> BackgroundCheck:
 def undo_change(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> WrittenSource:
     path = path_of(request).resolve()
     try:
-        version = earlier(path, steps)
+        version = earlier_version(path, steps)
         undone = restore_version(request, version, None, "sources.undo")
     except OtherKeys as error:
         raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
@@ -211,7 +211,7 @@ def test_source(request: Request, key: str) -> BackgroundCheck:
     """Returns at once; the results are at `/looks/{id}` when it is done."""
     sources = config_of(request)
     source_entry(request, key)
-    return _start_check(request, {"what": "test", "key": key}, lambda report: tried(key, sources))
+    return _start_check(request, {"what": "test", "key": key}, lambda report: try_source(key, sources))
 
 
 @router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
@@ -325,7 +325,7 @@ async def import_opml(
 def _import_feeds(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> FeedImportResult:
     sources = config_of(request)
     with api_error_for(BadOpml, status=422, code="no-opml"):
-        plan = planned(read(body).feeds, sources, category, enabled=enabled)
+        plan = plan_import(read(body).feeds, sources, category, enabled=enabled)
     new: list[tuple[Literal["feeds"], dict[str, Any]]] = [("feeds", dict(values)) for values in plan.new]
     done = False
     if new and not dry_run:

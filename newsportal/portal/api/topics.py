@@ -17,7 +17,7 @@ from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.local import Busy
-from newsportal.services.topics import DAYS, Draft, Preview, delete, move, preview, put
+from newsportal.services.topics import DAYS, Draft, Preview, drop_topic, preview, put_topic, reorder_topic
 from newsportal.sources import Sources, Topic, digest, load
 
 router = APIRouter(tags=["Topics"], dependencies=EDIT)
@@ -113,7 +113,8 @@ def save_topic(request: Request, name: str, topic: TopicIn, digest: str | None =
     if before is None and topic.name.strip() != name:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
     details = {"before": before, "any": topic.any}
-    change_sources(request, put(topic.draft(), before), "topic.change" if before else "topic.add", topic.name.strip(), details, digest)
+    action = "topic.change" if before else "topic.add"
+    change_sources(request, put_topic(topic.draft(), before), action, topic.name.strip(), details, digest)
     stamp, sources = _read_sources(request)
     saved = sources.topic(topic.name.strip())
     assert saved is not None
@@ -124,14 +125,14 @@ def save_topic(request: Request, name: str, topic: TopicIn, digest: str | None =
 def move_topic(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
     """Returns the names in their order."""
     _check_topic(request, name)
-    change_sources(request, move(name, -1 if to == "up" else 1), "topic.move", name, {})
+    change_sources(request, reorder_topic(name, -1 if to == "up" else 1), "topic.move", name, {})
     return [topic.name for topic in _read_sources(request)[1].topics]
 
 
 @router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=describe(404, 409))
 def delete_topic(request: Request, name: str, digest: str | None = None) -> None:
     _check_topic(request, name)
-    change_sources(request, delete(name), "topic.delete", name, {}, digest)
+    change_sources(request, drop_topic(name), "topic.delete", name, {}, digest)
 
 
 @router.post(

@@ -15,7 +15,7 @@ from newsportal.portal.access import log_change, or_404
 from newsportal.portal.context import Visit
 from newsportal.services.editing.drafts import LOGGED_CHARS, Editor
 from newsportal.store.article_rows import EDITOR
-from newsportal.store.results import Marking, StoredArticle
+from newsportal.store.results import StoredArticle, TopicChange
 
 MAX_CAPTION: Final = 2000  # characters of a caption; more is a text pasted into the wrong field
 
@@ -35,7 +35,7 @@ def set_captions(visit: Visit, id: str, captions: Mapping[str, str | None]) -> i
     """Set captions of a photo story by the URLs of its pictures (``None``: reset to the page's); return how many changed."""
     galleries = visit.portal.store.galleries
     before = {picture.image.url: picture.image.caption for picture in galleries.pictures(id)}
-    number = galleries.caption(id, captions, now=visit.portal.now())
+    number = galleries.set_captions(id, captions, now=visit.portal.now())
     after = [(str(picture.place), before.get(picture.image.url), picture.image.caption) for picture in galleries.pictures(id)]
     changed = {place: [(old or "")[:LOGGED_CHARS], (new or "")[:LOGGED_CHARS]] for place, old, new in after if old != new}
     if number:
@@ -55,16 +55,17 @@ def set_category(visit: Visit, articles: Collection[StoredArticle], category: st
 
 def add_topic(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
     """Assign a topic to articles as an editor's choice; return the ids of those that did not have it."""
-    return _mark_topic(visit, ids, topic, "article.topic", lambda article: Marking(article.id, (TopicMark(topic, EDITOR),)), assigned=False)
+    mark = TopicMark(topic, EDITOR)
+    return _mark_topic(visit, ids, topic, "article.topic", lambda article: TopicChange(article.id, (mark,)), assigned=False)
 
 
 def remove_topic(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
     """Remove a topic that an editor or its words assigned, not one from a source, a search or a model; return the ids that lost it."""
-    return _mark_topic(visit, ids, topic, "article.topic-out", lambda article: Marking(article.id, drop=(topic,)), assigned=True)
+    return _mark_topic(visit, ids, topic, "article.topic-out", lambda article: TopicChange(article.id, drop=(topic,)), assigned=True)
 
 
 def _mark_topic(
-    visit: Visit, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], Marking], *, assigned: bool
+    visit: Visit, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], TopicChange], *, assigned: bool
 ) -> list[str]:
     store = visit.portal.store
     selected = [article for article in store.articles(list(dict.fromkeys(ids))) if (topic in article.topics) == assigned]
@@ -121,7 +122,7 @@ def change_many(visit: Visit, do: str, ids: Sequence[str], fields: Mapping[str, 
 
 def undo_change(visit: Visit, key: str) -> int | None:
     """Undo a change, except of articles changed since; return the number of articles. ``None``: the change is unknown or too old."""
-    latest = visit.portal.accounts.trail.entries(action=ACTION, limit=CHANGES_SEARCHED)
+    latest = visit.portal.accounts.audit_log.entries(action=ACTION, limit=CHANGES_SEARCHED)
     entry = next((entry for entry in latest if entry.details.get("key") == key), None)
     return None if entry is None else UNDO[entry.thing](visit, entry.details)
 

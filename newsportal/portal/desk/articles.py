@@ -121,7 +121,7 @@ def _page(visit: Visit, preset: str | None = None) -> Response:
     names = display_names(visit.portal, visit.clock.words)
     values: dict[str, Any] = {name: visit.text(name) for name in ("category", "topic", "since", "until")}
     values |= {"source": find_key(visit.text("source"), names), "words": visit.text("words")}
-    page = visit.portal.store.pick(_filtered(visit, FILTERS[show][1], values))
+    page = visit.portal.store.select_articles(_filtered(visit, FILTERS[show][1], values))
     path = "/corrections" if preset else "/articles"
     more = address(path, show=None if preset else show, **values, before=page.next) if page.next else None
     links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _filter) in FILTERS.items()]

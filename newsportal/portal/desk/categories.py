@@ -22,7 +22,7 @@ from newsportal.portal.request_body import Form
 from newsportal.portal.wording import problem_text
 from newsportal.sources import edit
 from newsportal.sources.building import read
-from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
+from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop_category, list_categories, put_category, values_of
 from newsportal.sources.changing import EntryChanged, entry_digest, entry_of, set_keys
 from newsportal.sources.methods import Duplicates
 from newsportal.sources.parts import Part, Recommending
@@ -71,7 +71,7 @@ def delete_category(request: Request, name: str, fields: Form) -> Response:
     """Reset a built-in category, or delete one of your own."""
     row = _find_category(request, name)
     text = _("The category %(name)s was removed; articles keep it.") if row.packaged is None else _("%(name)s was reset to its defaults.")
-    change = drop(name, fields.get("seen") or None)
+    change = drop_category(name, fields.get("seen") or None)
     return apply_change(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
 
@@ -82,7 +82,7 @@ def _save(request: Request, row: CategoryRow | None, fields: Form) -> Response:
     former = row.name if row is not None and row.configured is not None else None
     names = [entry.name for entry in config_of(request).categories]
     position = names.index(former) if former is not None else len(names)
-    change = put(values, former, fields.get("seen") or None)
+    change = put_category(values, former, fields.get("seen") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "category.change" if row else "category.add", name, values)
     except (NewsportalError, OSError) as error:

@@ -25,10 +25,10 @@ from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
 from newsportal.portal.render import address, notify, render
 from newsportal.portal.request_body import MAX_FILE, Form, Refused
-from newsportal.services.learning.evaluation import activate_version, mistakes, opened, words_for
+from newsportal.services.learning.evaluation import activate_version, load_classifier, mistakes, words_for
 from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
-from newsportal.services.learning.files import mistakes as bad_lines
-from newsportal.services.learning.gathering import give_label
+from newsportal.services.learning.files import find_mistakes as bad_lines
+from newsportal.services.learning.gathering import label_document
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, RANKS, Corpus
 from newsportal.store.models import Model
@@ -124,7 +124,7 @@ def label(request: Request, visit: VisitDep, name: str, fields: Form) -> Respons
     corpus_of(request, name)
     try:
         by = visit.signed_in.person.name if visit.signed_in else None
-        give_label(visit.portal.store, name, id, new_label or None, by=by, now=visit.portal.now())
+        label_document(visit.portal.store, name, id, new_label or None, by=by, now=visit.portal.now())
     except StoreError:
         return notify(request, back, _("The document was deleted."))
     log_change(request, "corpus.label", name, {"document": id, "label": new_label or None})
@@ -259,7 +259,7 @@ def words(request: Request, visit: VisitDep, corpus: str, version: int) -> Respo
     labels = sorted(model.facts.get("labels", ()))
     label = visit.text("label") or next(iter(labels), None)
     try:
-        classifier = opened(visit.portal.store, corpus, version) if model.size and label in labels else None
+        classifier = load_classifier(visit.portal.store, corpus, version) if model.size and label in labels else None
     except ModelError:
         classifier = None
     reasons = words_for(visit.portal.store, corpus, classifier, label) if classifier and label else ()

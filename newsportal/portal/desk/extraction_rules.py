@@ -17,7 +17,7 @@ from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.services.trying.crosscheck import PARTS, cross_check, places_of, rule_of
 from newsportal.services.trying.saved import archive_of, page_at, pages_of
-from newsportal.services.trying.templates import forget_site, learn_saved, library_of, looks, readings, row_of, rows_of
+from newsportal.services.trying.templates import compare_results, forget_site, learn_saved, library_of, row_of, rows_of, site_templates
 from newsportal.sources import edit, mask
 from newsportal.sources.changing import set_entry
 from newsportal.sources.places import ArticlePlace
@@ -47,7 +47,7 @@ def try_page(request: Request, visit: VisitDep, fields: Form) -> Response:
         page = page_at(config_of(request), url, html, visit.portal.now())
     except NewsportalError as error:
         return _list(request, 422, url=url, html=html, fault=mask(visit.clock.says(error.message)))
-    return _list(request, url=url, html=html, read=readings(library_of(visit.portal.store)[0], page))
+    return _list(request, url=url, html=html, read=compare_results(library_of(visit.portal.store)[0], page))
 
 
 @router.post("/templates/learn")
@@ -68,7 +68,8 @@ def site(request: Request, visit: VisitDep) -> Response:
     if not (row.templates or row.waiting or row.known_pages):
         raise HTTPException(404)
     addresses = list(visit.portal.store.site_lines(name))
-    return render(request, "template_site.html", row=row, looks=looks(library_of(visit.portal.store)[0], name), addresses=addresses)
+    looks = site_templates(library_of(visit.portal.store)[0], name)
+    return render(request, "template_site.html", row=row, looks=looks, addresses=addresses)
 
 
 @router.post("/templates/forget")

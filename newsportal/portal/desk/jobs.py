@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.portal.access import EDIT, log_change, or_404, signed
+from newsportal.portal.access import EDIT, identity_of, log_change, or_404
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.sources_yaml import path_of
 from newsportal.portal.language import _
@@ -29,7 +29,7 @@ def assign_command(days: str, name: str | None = None, deleted: str | None = Non
 
 def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], params: Mapping[str, str] | None = None) -> Job:
     """Start a job in the name of the signed-in person. Raises ``Busy``."""
-    user = signed(request)
+    user = identity_of(request)
     job = jobs_of(request).start(kind, subject, words, by=user.person.name if user else "", params=params)
     log_change(request, f"job.{kind}", subject, {"command": list(words)})
     return job

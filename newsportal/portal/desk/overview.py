@@ -67,7 +67,7 @@ def alerts(visit: Visit) -> Task | None:
     """Alerts of the signed-in person only."""
     if visit.signed_in is None:
         return None
-    number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - RECENT)
+    number = visit.portal.accounts.alerts.count_failed(visit.signed_in.person.id, visit.portal.now() - RECENT)
     words = visit.say_number("of your alerts could not be sent", "of your alerts could not be sent", number)
     return Task(number, words, "/alerts", bad=True)
 
@@ -93,7 +93,7 @@ def _count_articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:
     """Return the number of recent articles, and a plus if there are more than are counted; 0 without the right to edit."""
     if not may(visit.request, Right.EDIT):
         return 0, ""
-    page = visit.portal.store.pick(replace(which, since=visit.portal.now() - RECENT, limit=MAX_COUNTED))
+    page = visit.portal.store.select_articles(replace(which, since=visit.portal.now() - RECENT, limit=MAX_COUNTED))
     return len(page.articles), "+" if page.next is not None else ""
 
 

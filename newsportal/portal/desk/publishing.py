@@ -25,7 +25,7 @@ from newsportal.services.publishing.dry_run import DryRun, dry_run, try_target
 from newsportal.services.publishing.targets import open_target, request_publication
 from newsportal.sources import edit, parse
 from newsportal.sources.changing import drop_entry, entry_digest, entry_of, set_entry
-from newsportal.sources.editing import Change, append_entry, changed
+from newsportal.sources.editing import Change, append_entry, with_change
 from newsportal.sources.uris import mask
 from newsportal.store.outbox import OPEN, STATES, State
 
@@ -184,7 +184,7 @@ def _save(request: Request, name: str | None, fields: Form) -> Response:
 def _dry_run(request: Request, change: Change, name: str) -> DryRun:
     """Return what the destination would be sent for an invented article, with the form's values. Raises the errors of the file's check."""
     path = path_of(request)
-    sources = parse(changed(path.read_bytes(), change, path), path)
+    sources = parse(with_change(path.read_bytes(), change, path), path)
     settings = next(target for target in sources.publish if target.name == name.strip())
     with closing(open_target(settings, sources)) as target:
         return dry_run(target, settings.name, Visit(request).portal.now())

@@ -36,7 +36,7 @@ from newsportal.sources import edit
 from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import OtherKeys, append_entry, versions
 from newsportal.sources.splicing import name_of
-from newsportal.sources.timing import judged
+from newsportal.sources.timing import sources_health
 
 router = APIRouter(dependencies=EDIT)
 
@@ -233,7 +233,7 @@ def _health_values(visit: Visit, entry: SourceEntry) -> dict[str, Any]:
     matching = [source for source in portal.sources if source.key == entry.source.key]
     if not matching:
         return {"health": None}
-    (judgement,) = judged(portal.store, matching, visit.clock.local(visit.clock.now))
+    (judgement,) = sources_health(portal.store, matching, visit.clock.local(visit.clock.now))
     return {
         "health": judgement.health,
         **health_texts(judgement, visit),

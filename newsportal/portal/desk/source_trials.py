@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
-from newsportal.portal.access import EDIT, log_change, or_404, signed
+from newsportal.portal.access import EDIT, identity_of, log_change, or_404
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, source_path
 from newsportal.portal.desk.sources_yaml import config_of, path_of, source_entry, write
@@ -29,12 +29,12 @@ from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form, FormFields, Refused
 from newsportal.portal.wording import by_field
 from newsportal.services.discovery.opml import MAX_BYTES
-from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, AlreadyThere, Choice, Family, check_addresses, listed
+from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, Choice, Family, SourceExists, check_addresses, parse_opml
 from newsportal.services.trying.proposing import write as write_entries
-from newsportal.services.trying.saved import tried
+from newsportal.services.trying.saved import try_source
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
-from newsportal.sources.timing import Watched, visit_soon
+from newsportal.sources.timing import SourceRef, visit_soon
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import host
 
@@ -65,7 +65,7 @@ def begin(request: Request, visit: VisitDep, fields: Form) -> Response:
     text, sources, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
     if text.startswith("<"):
-        return _start_check(request, {"what": "new"}, lambda report: listed(text.encode(), sources), fields)
+        return _start_check(request, {"what": "new"}, lambda report: parse_opml(text.encode(), sources), fields)
     urls = text.split()
     if not urls or len(urls) > MAX_ADDRESSES:
         fault = visit.say(MANY, number=MAX_ADDRESSES) if urls else visit.say(NOTHING)
@@ -92,7 +92,7 @@ async def upload(request: Request) -> Response:
         large = say("The file is too large or incomplete; the maximum is %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, None, None, 413 if body else 422, large if body else say("Choose a file."))
     sources = config_of(request)
-    return await run_in_threadpool(_start_check, request, {"what": "new"}, lambda report: listed(body, sources), FormFields())
+    return await run_in_threadpool(_start_check, request, {"what": "new"}, lambda report: parse_opml(body, sources), FormFields())
 
 
 def _is_address(text: str) -> bool:
@@ -106,7 +106,7 @@ def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
     sources = config_of(request)
     source_entry(request, key)
-    return _start_check(request, {"what": "test", "key": key}, lambda report: tried(key, sources), FormFields())
+    return _start_check(request, {"what": "test", "key": key}, lambda report: try_source(key, sources), FormFields())
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
@@ -117,7 +117,7 @@ def start_trial(request: Request, key: str, other: str) -> str:
         return other
     try:
         looks, task = cast(SiteChecks, request.app.state.site_checks), {"what": "test", "key": key}
-        return f"/sources/looks/{looks.start(owner_of(request), task, lambda report: tried(key, sources)).id}"
+        return f"/sources/looks/{looks.start(owner_of(request), task, lambda report: try_source(key, sources)).id}"
     except TooMany:
         return other
 
@@ -215,7 +215,7 @@ def _trial_page(
     return render(
         request, "source_look.html" if full_page else "parts/source_look.html", status, look=look, what=look.task["what"],
         results=visible[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
-        faults={row.url: row.error or AlreadyThere(mask(row.url), row.there or "") for row in visible if row.error or row.there},
+        faults={row.url: row.error or SourceExists(mask(row.url), row.there or "") for row in visible if row.error or row.there},
         failure=look.error, trials=look.found if look.task["what"] == "test" and look.found else [],
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
         taken=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
@@ -248,7 +248,7 @@ def drop_check(request: Request, id: str) -> None:
 
 
 def owner_of(request: Request) -> str:
-    user = signed(request)
+    user = identity_of(request)
     return user.person.id if user else ""
 
 
@@ -268,7 +268,7 @@ def state(request: Request, visit: VisitDep, key: str) -> Response:
     state = portal.store.source_state(key)
     visits = portal.store.visits.recent([key], each=1).get(key, ())
     done = state.last_run is not None and (since is None or state.last_run >= since)
-    newest = portal.store.pick(ArticleFilter(source=key, limit=NEWEST)).articles if done else ()
+    newest = portal.store.select_articles(ArticleFilter(source=key, limit=NEWEST)).articles if done else ()
     until = state.rest_until if state.rest_until is not None and state.rest_until > portal.now() else None
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
@@ -293,7 +293,7 @@ def is_crawling(portal: Portal) -> bool:
     return portal.has_crawler or bool(portal.queues and portal.queues().workers)
 
 
-def watched_source(visit: Visit, key: str) -> Watched:
+def watched_source(visit: Visit, key: str) -> SourceRef:
     """Return the source or search engine with this key. Raises 404."""
     return or_404(next((source for source in visit.portal.sources if source.key == key), None))
 

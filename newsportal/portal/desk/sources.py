@@ -27,7 +27,7 @@ from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import set_entry
 from newsportal.sources.places import Place
-from newsportal.sources.timing import ORDER, Judged, Planned, Visited, rules, timetable, visited
+from newsportal.sources.timing import ORDER, SourceHealth, SourceSchedule, VisitedSource, rules, timetable, visited_sources
 from newsportal.sources.values import DAY
 from newsportal.store.store import Store
 
@@ -39,7 +39,7 @@ NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Sort = Literal["health", "name", "kind", "last", "new"]
 
-SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
+SORTS: Final[Mapping[Sort, Callable[[SourceHealth], Any]]] = {
     "health": lambda judged: 0,  # unchanged: those that need attention first
     "name": lambda judged: judged.source.name,
     "kind": lambda judged: (list(FAMILIES).index(_family(judged)) if _family(judged) in FAMILIES else len(FAMILIES), judged.source.name),
@@ -56,7 +56,7 @@ class Filter:
     state: str | None = None
     kind: str | None = None
 
-    def matches(self, judged: Judged, portal: Portal) -> bool:
+    def matches(self, judged: SourceHealth, portal: Portal) -> bool:
         """Return whether the source matches. Words are searched in name, key, URLs, topics and category; all must occur."""
         if self.state not in (None, judged.health.state) or self.kind not in (None, _family(judged)):
             return False
@@ -88,7 +88,7 @@ def sources(request: Request, visit: VisitDep) -> Response:
     )  # fmt: skip
 
 
-def _family(judged: Judged) -> str:
+def _family(judged: SourceHealth) -> str:
     return judged.source.key.partition(":")[0]
 
 
@@ -99,7 +99,7 @@ def source_urls(source: Source | None) -> str:
     return mask(" ".join(urls))
 
 
-def _row(judged: Judged, visit: Visit) -> dict[str, object]:
+def _row(judged: SourceHealth, visit: Visit) -> dict[str, object]:
     """Return a row of the list: ``line`` is the path of the chart of recent entries; ``editable``: the source has an entry in the file."""
     source = visit.portal.by_key.get(judged.source.key)
     kind = KINDS.get(FAMILIES.get(_family(judged), ""), "")
@@ -109,7 +109,7 @@ def _row(judged: Judged, visit: Visit) -> dict[str, object]:
     }  # fmt: skip
 
 
-def health_texts(judged: Judged, visit: Visit) -> dict[str, str | None]:
+def health_texts(judged: SourceHealth, visit: Visit) -> dict[str, str | None]:
     """Return the state of a source, the reason and the remedy, in the reader's language."""
     says, health, remedy = visit.clock.says, judged.health, judged.health.remedy()
     return {"state": says(Message(f"state.{health.state}")), "reason": says(health.reason()), "remedy": says(remedy) if remedy else None}
@@ -151,7 +151,7 @@ class Cell:
 def schedule(request: Request) -> Response:
     visit, sources = Visit(request), config_of(request)
     query = (visit.text("q") or "").lower()
-    matching = [source for source in visited(sources) if query in source.key.lower()]
+    matching = [source for source in visited_sources(sources) if query in source.key.lower()]
     last = max(1, -(-len(matching) // PLANNED))
     page = min(max(1, visit.integer("page")), last)
     part = matching[(page - 1) * PLANNED : page * PLANNED]
@@ -177,7 +177,7 @@ def reschedule(request: Request, key: str, fields: Form) -> Response:
     return apply_change(request, change, "source.schedule", key, back, text, values, name=entry.source.name)
 
 
-def _planned_row(item: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
+def _planned_row(item: VisitedSource, planned: SourceSchedule, visit: Visit, now: datetime) -> dict[str, Any]:
     source = item.source
     settings = rules(config_of(visit.request), source)
     allowed = frozenset(planned.hours_on) if planned.hours_on is not None else settings.hours or frozenset(DAY)
@@ -233,7 +233,7 @@ class SuggestionCache:
     def _count(self, visited: Sequence[str]) -> list[Suggestion]:
         counter = SiteCounter(visited)
         for article in islice(self._store.all_articles(), SAMPLE):
-            counter.take(article)
+            counter.add(article)
         return counter.suggestions(SUGGESTED)
 
 

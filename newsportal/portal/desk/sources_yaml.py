@@ -26,7 +26,7 @@ from newsportal.services.accounts import Right
 from newsportal.sources import EditConflict, Source, Sources, edit, mask
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
-from newsportal.sources.editing import Change, NoVersion, OtherKeys, Version, Written, content_of, digest_of, go_back, rewrite, versions
+from newsportal.sources.editing import Change, Digest, NoVersion, OtherKeys, Version, content_of, digest_of, rewrite, roll_back, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def source_entry(request: Request, key: str) -> SourceEntry:
 
 
 def write(
-    request: Request, change: Callable[[Path], Written], action: str, thing: str = "", details: Mapping[str, Any] | None = None
+    request: Request, change: Callable[[Path], Digest], action: str, thing: str = "", details: Mapping[str, Any] | None = None
 ) -> str | None:
     """Let ``change`` write the file, log it, and reload. Raises the errors of ``change``; then nothing was written.
 
@@ -80,13 +80,13 @@ EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
 
 
 def restore_version(request: Request, version: Version, digest: str | None, action: str) -> str | None:
-    """Restore an earlier version of the file. Raises the errors of ``go_back``: ``OtherKeys`` if it would change more than the user may.
+    """Restore an earlier version of the file. Raises the errors of ``roll_back``: ``OtherKeys`` if it would change more than the user may.
 
     Of two simultaneous requests (such as a double click) the second finds it done and raises no conflict.
     """
     within = None if may(request, Right.ADMINISTER) else EDITORS_KEYS
     try:
-        return write(request, lambda path: go_back(path, version, digest, within=within), action, version.id)
+        return write(request, lambda path: roll_back(path, version, digest, within=within), action, version.id)
     except EditConflict:
         if digest_of(path_of(request).read_bytes()) != version.digest:
             raise

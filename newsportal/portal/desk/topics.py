@@ -22,8 +22,8 @@ from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.wording import by_field
 from newsportal.search.highlight import mark_words, one_line, snippet
 from newsportal.services.jobs.local import Busy
-from newsportal.services.topics import DAYS, SHOWN, Draft, counts, delete, lead, move, preview, put
-from newsportal.services.topics import marked as marked_topics
+from newsportal.services.topics import DAYS, SHOWN, Draft, counts, drop_topic, excerpt, preview, put_topic, reorder_topic
+from newsportal.services.topics import topic_changes as marked_topics
 from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.loading import built_in
@@ -174,7 +174,7 @@ def save(request: Request, visit: VisitDep, fields: Form) -> Response:
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
     try:
-        undo = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
+        undo = write(request, lambda file: edit(file, put_topic(form.draft(), form.before), form.digest or None), action, name, details)
     except SourcesError as error:
         names = [topic.name for topic in load(path).topics]
         place = names.index(form.before) if form.before in names else len(names)
@@ -213,7 +213,7 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 @router.post("/topics/{name}/delete")
 def deleted(request: Request, name: str) -> Response:
-    return apply_change(request, delete(name), "topic.delete", name, "/topics", _("The topic %(name)s was deleted."), name=name)
+    return apply_change(request, drop_topic(name), "topic.delete", name, "/topics", _("The topic %(name)s was deleted."), name=name)
 
 
 @router.post("/topics/{name}/up")
@@ -221,7 +221,7 @@ def deleted(request: Request, name: str) -> Response:
 def moved(request: Request, name: str) -> Response:
     step = 1 if request.scope["path"].endswith("/down") else -1
     try:
-        write(request, lambda file: edit(file, move(name, step)), "topic.move", name)
+        write(request, lambda file: edit(file, reorder_topic(name, step)), "topic.move", name)
     except WRITE_ERRORS as error:
         return redirect_with(request, "/topics", failure_of(request, error))
     return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
@@ -269,5 +269,5 @@ def _preview(request: Request, form: TopicForm) -> dict[str, Any]:
     has_words = form.name.strip() or form.any or form.must
     result = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if has_words else None
     newest = result.newest if result else ()
-    rows = [(hit, mark_words(one_line(hit.article.title), hit.words), snippet(lead(hit.article), hit.words)) for hit in newest]
+    rows = [(hit, mark_words(one_line(hit.article.title), hit.words), snippet(excerpt(hit.article), hit.words)) for hit in newest]
     return {"found": result, "shown": rows, "days": DAYS, "most": SHOWN}

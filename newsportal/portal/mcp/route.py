@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from newsportal.portal.access import READ, ApiError, error_response, signed
+from newsportal.portal.access import READ, ApiError, error_response, identity_of
 from newsportal.portal.readers.greader import limit_rate
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.request_body import bearer
@@ -35,7 +35,7 @@ class _Exchange(Response):
 @router.post(PATH)
 def mcp(request: Request) -> Response:
     """Each tool checks its own right. A token is required, even where reading is public."""
-    if bearer(request.headers) is None or signed(request) is None:
+    if bearer(request.headers) is None or identity_of(request) is None:
         return error_response(401)
     try:
         import mcp as sdk  # noqa: F401 - an extra

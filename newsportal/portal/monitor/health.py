@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from newsportal import __version__
 from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
-from newsportal.portal.access import may, signed
+from newsportal.portal.access import identity_of, may
 from newsportal.portal.context import Portal, PortalDep
 from newsportal.portal.monitor.process_metrics import measure_machine
 from newsportal.services.accounts import Right
@@ -154,7 +154,7 @@ def metrics(request: Request, portal: PortalDep) -> Response:
     if way == "off":
         raise HTTPException(404)
     if way == "token" and not may(request, Right.WATCH):
-        if signed(request) is not None:
+        if identity_of(request) is not None:
             raise HTTPException(403)
         return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
     registry = CollectorRegistry()

@@ -92,7 +92,7 @@ def _items(visit: Visit, streams: Streams, params: Mapping[str, str]) -> dict[st
 
 def _visible_stories(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tuple[int, Story]]:
     """Return the stories without hidden ones and those folded into another story, which has its own number."""
-    stories = visit.portal.store.listed([id for _, id in rows])
+    stories = visit.portal.store.by_id([id for _, id in rows])
     return [(number, stories[id]) for number, id in rows if id in stories and stories[id].id == id]
 
 
@@ -119,7 +119,7 @@ def _unread(visit: Visit, streams: Streams, _params: Mapping[str, str]) -> dict[
 
 def _saved(visit: Visit, streams: Streams, _params: Mapping[str, str]) -> dict[str, Any]:
     rows = streams.accounts.marks.starred(streams.person, limit=MAX_STARRED)
-    stories = visit.portal.store.listed([id for _, id in rows])
+    stories = visit.portal.store.by_id([id for _, id in rows])
     numbers = visit.portal.accounts.items.of(list(dict.fromkeys(story.id for story in stories.values())))
     return {"saved_item_ids": ",".join(map(str, sorted(numbers.values())))}
 

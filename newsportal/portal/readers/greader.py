@@ -56,13 +56,13 @@ def client_login(request: Request, visit: VisitDep, fields: Form) -> Response:
     signed = accounts.tokens.authenticate(secret, now=now)
     if signed is None or normalised_name(signed.person.name) != normalised_name(name) or not signed.may(Right.KEEP):
         return PlainTextResponse("Error=BadAuthentication\n", 401)
-    accounts.attempts.succeeded(name, address, now=now)
+    accounts.attempts.record_success(name, address, now=now)
     return PlainTextResponse(f"SID={secret}\nLSID=null\nAuth={secret}\n")
 
 
 def limit_rate(visit: VisitDep) -> None:
     """Raise 429 for an app that sends too many requests."""
-    if visit.signed_in is not None and not visit.portal.pace.allows(f"app {visit.signed_in.by}"):
+    if visit.signed_in is not None and not visit.portal.pace.allows(f"app {visit.signed_in.credential}"):
         raise ApiError(429, "too-many", "Too many requests of this app.", "Wait as long as Retry-After says.")
 
 
@@ -81,7 +81,7 @@ def check() -> Response:
 def token(visit: VisitDep) -> Response:
     """The value that apps send as ``T`` with changes. It is not checked: each request is authenticated by its header."""
     assert visit.signed_in is not None
-    return PlainTextResponse(digest(visit.signed_in.by)[:TOKEN_CHARS])
+    return PlainTextResponse(digest(visit.signed_in.credential)[:TOKEN_CHARS])
 
 
 @api.get("/user-info")
@@ -169,7 +169,7 @@ def item_contents_by_address(visit: VisitDep) -> dict[str, Any]:
 def item_contents(visit: VisitDep, fields: Form) -> dict[str, Any]:
     numbers = _parse_ids((fields.getlist("i") or visit.params.getlist("i"))[:MAX_IDS])
     by_number = visit.portal.accounts.items.stories(numbers)
-    stories = visit.portal.store.listed(list(by_number.values()))
+    stories = visit.portal.store.by_id(list(by_number.values()))
     by_id = {stories[id].id: stories[id] for number in numbers if (id := by_number.get(number, "")) in stories}
     items = _items(visit, Streams(visit), list(by_id.values()), None)
     return {"direction": "ltr", "id": USER + ALL, "title": visit.portal.site.title, "updated": 0, "items": items}

@@ -18,7 +18,7 @@ from newsportal.portal.reading.search import feed_of
 from newsportal.portal.reading.search_query import parse_search, search_index
 from newsportal.portal.render import address, topic_address
 from newsportal.services.accounts.marks import EVERYTHING, Search
-from newsportal.store.lists import cursor, cursor_of, edge
+from newsportal.store.lists import cursor, cursor_of, parse_cursor
 from newsportal.store.results import Story, StoryFilter
 from newsportal.text import clean
 
@@ -227,8 +227,8 @@ class Streams:
         return [(story, cursor_of(story)) for story in page.stories], page.next is not None
 
     def _starred_page(self, position: str | None) -> Page:
-        rows = self.accounts.marks.starred(self.person, before=edge(position), limit=PAGE)
-        stories = self._portal.store.listed([id for _, id in rows])
+        rows = self.accounts.marks.starred(self.person, before=parse_cursor(position), limit=PAGE)
+        stories = self._portal.store.by_id([id for _, id in rows])
         starred = {stories[id].id: (stories[id], cursor(since, id)) for since, id in rows if id in stories}
         return list(starred.values()), len(rows) == PAGE
 
@@ -238,7 +238,7 @@ class Streams:
             return [], False
         query = replace(parsed.query(self._visit.clock.now, self._visit.clock.zone, limit=PAGE), offset=offset)
         hits = search_index(self._portal, self._portal.index, query).hits
-        stories = self._portal.store.listed([hit.story_id for hit in hits])
+        stories = self._portal.store.by_id([hit.story_id for hit in hits])
         results = [(stories[hit.story_id], str(offset + place)) for place, hit in enumerate(hits, 1) if hit.story_id in stories]
         return results, len(hits) == PAGE
 
@@ -264,5 +264,5 @@ class Streams:
         if topic is None:
             ids = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * MAX_PAGES, unread=True)) if story.first_seen <= at]
             self.accounts.marks.set_read(self.person, ids, True, now=now)
-        elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - MAX_DELAY) < at:  # a late request does not undo a newer one
-            self.accounts.marks.catch_up(self.person, topic, now=at)
+        elif self.accounts.marks.of(self.person, ()).read_until.get(topic, at - MAX_DELAY) < at:  # a late request does not undo a newer one
+            self.accounts.marks.mark_all_read(self.person, topic, now=at)

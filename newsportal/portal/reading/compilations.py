@@ -69,7 +69,7 @@ def day_of(visit: Visit, text: str) -> date:
 
 def has_stories(visit: Visit, day: date) -> bool:
     """Return whether the portal has stories of this day or an earlier one."""
-    return bool(visit.portal.store.pick(ArticleFilter(until=day_range(day, visit.portal.site.zone)[1], limit=1)).articles)
+    return bool(visit.portal.store.select_articles(ArticleFilter(until=day_range(day, visit.portal.site.zone)[1], limit=1)).articles)
 
 
 def topic_of(visit: Visit) -> str | None:

@@ -51,7 +51,7 @@ def weighted(portal: Portal, event: Event) -> WeightedEvent:
 
 def front_events(portal: Portal) -> list[WeightedEvent]:
     """Return the events of the front page: pinned ones, then those of these days with the highest weight."""
-    candidates = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
+    candidates = (*portal.store.events.pinned(), *portal.store.events.list_events(since=portal.now() - FRESH, limit=ON_FRONT).events)
     return [weighted(portal, event) for event in {event.id: event for event in candidates}.values()][:ON_FRONT]
 
 
@@ -60,10 +60,10 @@ def events(request: Request, visit: VisitDep) -> Response:
     """Show events with several stories, highest weight first; ``?topic=``: events with a story of the topic."""
     topic, before = visit.text("topic"), visit.text("before")
     portal = visit.portal
-    page = portal.store.events.listed(topic=topic, before=before, limit=PAGE)
+    page = portal.store.events.list_events(topic=topic, before=before, limit=PAGE)
     pinned = portal.store.events.pinned() if not (topic or before) else []
     selected = [*pinned, *(event for event in page.events if event.pinned is None or topic or before)]
-    heads = portal.store.listed([event.head_id for event in selected if event.head_id])
+    heads = portal.store.by_id([event.head_id for event in selected if event.head_id])
     return render(
         request, "events.html", events=[weighted(portal, event) for event in selected], heads=heads, topic=topic, topics=portal.topics(),
         next=address("/events", topic=topic, before=page.next) if page.next else None,
@@ -76,7 +76,7 @@ def feed(visit: VisitDep, event_id: str, ending: str) -> Response:
     """The newest stories of an event."""
     event = or_404(assistant.visible_event(visit, event_id))
     ids = [member.story_id for member in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
-    heads = [story.head.id for story in visit.portal.store.listed(ids[::-1]).values()]
+    heads = [story.head.id for story in visit.portal.store.by_id(ids[::-1]).values()]
     return list_response(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
 
 
@@ -86,7 +86,7 @@ def event(request: Request, visit: VisitDep, event_id: str) -> Response:
     store = visit.portal.store
     found = assistant.visible_event(visit, event_id)
     if found is None:
-        moved = or_404(store.events.joined(event_id))
+        moved = or_404(store.events.merged_into(event_id))
         return RedirectResponse(f"/event/{moved}", 303)
     event_view = view(store, found, visit.portal.site.zone)
     head = next((story.head for story in event_view.stories if story.id == found.head_id), None)

@@ -30,7 +30,7 @@ from newsportal.portal.request_body import has_etag
 from newsportal.portal.safe_text import excerpt, site_name, title, web_address
 from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.opml import write as write_opml
-from newsportal.services.exchange.form import plain
+from newsportal.services.exchange.form import article_values
 from newsportal.services.exchange.tables import COLUMNS, write_csv
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
@@ -163,7 +163,7 @@ def list_response(visit: Visit, ending: str, title: str, page: str, ids: Sequenc
     if ending in EXPORTS:
         kind, write = EXPORTS[ending]
         headers = {"content-disposition": f'attachment; filename="newsportal.{ending}"', "cache-control": "no-cache"}
-        return Response(write(map(plain, articles)), media_type=f"{kind}; charset=utf-8", headers=headers)
+        return Response(write(map(article_values, articles)), media_type=f"{kind}; charset=utf-8", headers=headers)
     base = base_address(visit.request)
     return feed_response(visit, ending, title, page, [entry_of(article, visit.portal, base) for article in articles])
 

@@ -139,7 +139,7 @@ def profile_rows(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
     if reader.name is None or reader.wish == "off":
         return []
     views = portal.store.readers.history(reader.name, limit=LISTED)
-    stories = portal.store.listed([view.story for view in views])
+    stories = portal.store.by_id([view.story for view in views])
     return [
         {"story": story, "seen": view.seen, "pictures": view.pictures if is_gallery(story.head.source) else None, "at": view.at}
         for view in views
@@ -216,7 +216,7 @@ def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
     results = recommend(visit, reader, n)
     if reader.is_recorded and reader.name is not None and results:
         try:
-            visit.portal.store.readers.offer(reader.name, [item for _story, item, _because in results], now=visit.portal.now())
+            visit.portal.store.readers.record_offer(reader.name, [item for _story, item, _because in results], now=visit.portal.now())
         except StoreError as error:
             visit.portal.unrecorded["offer"] += 1
             log.warning("recommendations were not recorded: %s", error)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from time import monotonic
 
-from newsportal.store.lists import Ranked, ranked
+from newsportal.store.lists import RankedStory, rank_stories
 from newsportal.store.results import Story, StoryFilter, StoryPage
 from newsportal.store.store import Store
 
@@ -34,7 +34,7 @@ class Board:
     topic: str | None
     count: int
     stories: tuple[Story, ...] = ()
-    ranked: tuple[Ranked, ...] = ()
+    ranked: tuple[RankedStory, ...] = ()
 
     def new(self, since: datetime | None) -> int:
         """Return how many of the shown stories are new or were reported again after ``since``."""
@@ -68,10 +68,10 @@ def query_front(store: Store, topics: Sequence[str], counts: dict[str, int], now
     if not by_rank:
         boards = [Board(topic, counts.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=CHOICE)).stories) for topic in topics]
         return Front(latest, hot, tuple(boards), newest)
-    boards = [Board(None, 0, ranked=ranked(store.story, hot, now=now))]
+    boards = [Board(None, 0, ranked=rank_stories(store.story, hot, now=now))]
     for topic in topics:
         hottest = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
-        boards.append(Board(topic, counts.get(topic, 0), ranked=ranked(store.story, hottest, now=now)))
+        boards.append(Board(topic, counts.get(topic, 0), ranked=rank_stories(store.story, hottest, now=now)))
     return Front(latest, hot, tuple(boards), newest)
 
 

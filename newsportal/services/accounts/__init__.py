@@ -12,16 +12,16 @@ from typing import Final
 from argon2 import PasswordHasher
 
 from newsportal.services.accounts.alerts import Alerts
-from newsportal.services.accounts.base import RIGHTS, AuditEntry, Person, Right, Role, Session, Signed, Token
+from newsportal.services.accounts.base import RIGHTS, AuditEntry, Identity, Person, Right, Role, Session, Token
 from newsportal.services.accounts.marks import ItemNumbers, Marks, Searches
-from newsportal.services.accounts.people import ChosenPreferences, People, Trail
+from newsportal.services.accounts.people import AuditLog, People, SavedPreferences
 from newsportal.services.accounts.sessions import Attempts, Sessions, Tokens
 from newsportal.services.accounts.tables import METADATA
 from newsportal.store import schema
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.dialects import dialect, open_engine
 
-__all__ = ["RIGHTS", "Accounts", "AuditEntry", "Person", "Right", "Role", "Session", "Signed", "Token", "open_accounts"]
+__all__ = ["RIGHTS", "Accounts", "AuditEntry", "Identity", "Person", "Right", "Role", "Session", "Token", "open_accounts"]
 
 MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 
@@ -41,11 +41,11 @@ class Accounts:
         self.sessions = Sessions(self._engine)
         self.tokens = Tokens(self._engine)
         self.attempts = Attempts(self._engine)
-        self.trail = Trail(self._engine)
+        self.audit_log = AuditLog(self._engine)
         self.alerts = Alerts(self._engine)
         self.marks = Marks(self._engine)
         self.searches = Searches(self._engine)
-        self.preferences = ChosenPreferences(self._engine)
+        self.preferences = SavedPreferences(self._engine)
         self.items = ItemNumbers(self._engine)
 
     def release_space(self, *, rebuild: bool = False) -> int:

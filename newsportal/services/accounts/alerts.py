@@ -116,7 +116,7 @@ class Alerts(Part):
             upsert(connection, ALERT_MARKS, [{"name": CHANGES, "seq": up_to}], update=("seq",))
             return True
 
-    def shorten(self, last: int) -> None:
+    def rewind(self, last: int) -> None:
         """Handle a log that ends at ``last``, before the position (an older backup was restored): following changes are announced."""
         with self._write() as connection:
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
@@ -189,13 +189,13 @@ class Alerts(Part):
             found.setdefault(row["alert_id"], {})[row["state"]] = row["number"]
         return found
 
-    def failing(self, person_id: str, since: datetime) -> int:
+    def count_failed(self, person_id: str, since: datetime) -> int:
         """Return how many alerts of a person have failed or unknown messages since then."""
         alerts = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
         condition = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
         return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(alerts), *condition)) or 0
 
-    def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
+    def acquire(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Return whether ``owner`` is the only sending process for the next ``seconds``."""
         changes = {"owner": owner, "until": now + timedelta(seconds=seconds)}
         with self._write() as connection:

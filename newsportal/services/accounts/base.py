@@ -79,14 +79,14 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """The authenticated person. ``rights``: in a session those of the role, with a token those granted to it (never more). ``by``: digest
-    of the session, or id of the token."""
+class Identity:
+    """The authenticated person. ``rights``: in a session those of the role, with a token those granted to it (never more). ``credential``:
+    digest of the session, or id of the token."""
 
     person: Person
     rights: frozenset[Right]
-    way: Literal["session", "token"]
-    by: str = ""
+    method: Literal["session", "token"]
+    credential: str = ""
 
     def may(self, right: Right) -> bool:
         return right in self.rights

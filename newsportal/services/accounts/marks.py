@@ -15,7 +15,7 @@ from newsportal.errors import StoreError
 from newsportal.services.accounts.base import random_id
 from newsportal.services.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, ITEM_NUMBERS, MARKS, SEARCHES
 from newsportal.store.dialects import Part, chunks, select_in, upsert
-from newsportal.store.lists import Edge, behind
+from newsportal.store.lists import Edge, rows_after
 from newsportal.store.results import Story, StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -44,18 +44,18 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """The marks of a person on some stories. ``caught_up``: topic (:data:`EVERYTHING`) → time until which everything is read."""
+class StoryMarks:
+    """The marks of a person on some stories. ``read_until``: topic (:data:`EVERYTHING`) → time until which everything is read."""
 
     marks: Mapping[str, Mark] = field(default_factory=dict)
-    caught_up: Mapping[str, datetime] = field(default_factory=dict)
+    read_until: Mapping[str, datetime] = field(default_factory=dict)
 
     def read(self, story: Story) -> bool:
         """Return whether the story is read, by the later of its own mark and «all read»."""
         mark = self.marks.get(story.id)
         if mark is not None and mark.read:
             return True
-        until = max((self.caught_up[name] for name in (EVERYTHING, *story.head.topics) if name in self.caught_up), default=None)
+        until = max((self.read_until[name] for name in (EVERYTHING, *story.head.topics) if name in self.read_until), default=None)
         if until is None or story.first_seen > until:
             return False
         return mark is None or mark.read is None or mark.at <= until
@@ -68,15 +68,15 @@ class Marked:
 class Marks(Part):
     """Thread-safe, blocking. Raises the errors of stores."""
 
-    def marked(self, story_ids: Collection[str]) -> set[str]:
+    def filter_marked(self, story_ids: Collection[str]) -> set[str]:
         """Return which of these stories anybody has marked."""
         return {row["story_id"] for row in self._select_in(select(MARKS.c.story_id), MARKS.c.story_id, dict.fromkeys(story_ids))}
 
-    def of(self, person_id: str, story_ids: Collection[str]) -> Marked:
+    def of(self, person_id: str, story_ids: Collection[str]) -> StoryMarks:
         rows = self._select_in(select(MARKS).where(MARKS.c.person_id == person_id), MARKS.c.story_id, dict.fromkeys(story_ids))
         moments = self._rows(select(CAUGHT_UP.c.topic, CAUGHT_UP.c.at).where(CAUGHT_UP.c.person_id == person_id))
         marks = {row["story_id"]: Mark(row["read"], row["starred"], row["at"]) for row in rows}
-        return Marked(marks, {row.topic: row.at for row in moments})
+        return StoryMarks(marks, {row.topic: row.at for row in moments})
 
     def set_read(self, person_id: str, story_ids: str | Collection[str], read: bool, *, now: datetime) -> None:
         """Mark one or several stories as read or unread."""
@@ -104,11 +104,11 @@ class Marks(Part):
     def starred(self, person_id: str, *, before: Edge | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
         """Return (since when, story) of starred stories, latest first; ``before``: continue after this one."""
         query = select(MARKS.c.starred, MARKS.c.story_id).where(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
-        query = query.where(*behind(before, MARKS.c.starred, MARKS.c.story_id))
+        query = query.where(*rows_after(before, MARKS.c.starred, MARKS.c.story_id))
         rows = self._rows(query.order_by(MARKS.c.starred.desc(), MARKS.c.story_id.desc()).limit(limit))
         return [(row.starred, row.story_id) for row in rows]
 
-    def catch_up(self, person_id: str, topic: str = EVERYTHING, *, now: datetime) -> None:
+    def mark_all_read(self, person_id: str, topic: str = EVERYTHING, *, now: datetime) -> None:
         """Mark everything (of a topic) in the portal until ``now`` as read."""
         key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
         with self._write() as connection:
@@ -116,8 +116,8 @@ class Marks(Part):
             row = {"person_id": person_id, "topic": topic, "at": now, "before": former}
             upsert(connection, CAUGHT_UP, [row], update=("at", "before"))
 
-    def undo_catch_up(self, person_id: str, topic: str = EVERYTHING) -> None:
-        """Undo the last :meth:`catch_up`, if there is one."""
+    def undo_mark_all_read(self, person_id: str, topic: str = EVERYTHING) -> None:
+        """Undo the last :meth:`mark_all_read`, if there is one."""
         key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
         with self._write() as connection:
             row = connection.execute(select(CAUGHT_UP.c.before).where(key)).one_or_none()
@@ -152,7 +152,7 @@ class Marks(Part):
         while rows := store.changes(after=position, limit=STEP):
             ids = [row.id for row in rows if row.kind == "fold"]
             marked = {row["story_id"] for row in self._select_in(select(MARKS.c.story_id), MARKS.c.story_id, ids)}
-            targets = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
+            targets = {old: story.id for old, story in store.by_id(marked).items() if story.id != old} if marked else {}
             for old, new in targets.items():
                 with self._write() as connection:
                     _join(connection, old, new)
@@ -305,7 +305,7 @@ class ItemNumbers(Part):
             return
         position = int(start)
         while rows := store.changes(after=position, limit=STEP):
-            stories = store.listed([row.id for row in rows])
+            stories = store.by_id([row.id for row in rows])
             self.of([story.id for row in reversed(rows) if (story := stories.get(row.id)) is not None])
             deleted = {row.id for row in rows if row.kind == "gone"} - set(stories)
             if deleted:

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts import tables
-from newsportal.services.accounts.base import AuditEntry, Person, Role, Signed, random_id, random_password
+from newsportal.services.accounts.base import AuditEntry, Identity, Person, Role, random_id, random_password
 from newsportal.store.dialects import Part
 
 FIRST = "admin"  # name of the administrator created at the first start
@@ -166,7 +166,7 @@ def _require_other_admin(connection: Connection, person_id: str) -> None:
         raise AccountError("last")
 
 
-class ChosenPreferences(Part):
+class SavedPreferences(Part):
     """Preferences of a person, available in every browser: names and values as in the portal's cookies."""
 
     def of(self, person_id: str) -> dict[str, str]:
@@ -179,10 +179,10 @@ class ChosenPreferences(Part):
         self._upsert(tables.PREFERENCES, [row], update=("chosen",))
 
 
-class Trail(Part):
+class AuditLog(Part):
     def add(
         self,
-        user: Signed | None,
+        user: Identity | None,
         action: str,
         thing: str = "",
         details: Mapping[str, Any] | None = None,
@@ -193,8 +193,8 @@ class Trail(Part):
         """Add an entry. ``user`` None: a command on the machine, or nobody signed in yet. ``details``: JSON, without secrets."""
         row = {
             "at": now, "person_id": user.person.id if user else None, "person": user.person.name if user else "",
-            "way": user.way if user else "command", "action": action[:tables.ACTION_CHARS], "thing": thing, "details": dict(details or {}),
-            "address": address[:tables.ADDRESS_CHARS],
+            "way": user.method if user else "command", "action": action[:tables.ACTION_CHARS], "thing": thing,
+            "details": dict(details or {}), "address": address[:tables.ADDRESS_CHARS],
         }  # fmt: skip
         self._execute(insert(tables.TRAIL).values(row))
 

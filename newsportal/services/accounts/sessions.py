@@ -19,7 +19,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 
 from newsportal.errors import AccountError
-from newsportal.services.accounts.base import Person, Right, Session, Signed, Token, digest, random_id, random_secret
+from newsportal.services.accounts.base import Identity, Person, Right, Session, Token, digest, random_id, random_secret
 from newsportal.services.accounts.people import normalised_name, person_of
 from newsportal.services.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, ATTEMPTS, PEOPLE, SESSIONS, TOKENS
 from newsportal.store.dialects import Part, upsert
@@ -52,15 +52,15 @@ class Tokens(Part):
         self._execute(insert(TOKENS).values(rights=sorted(granted), **digests, **row))
         return token, secret
 
-    def authenticate(self, secret: str, *, now: datetime) -> Signed | None:
+    def authenticate(self, secret: str, *, now: datetime) -> Identity | None:
         """Return the owner of the token ``secret``; None if it is unknown or expired, or its person disabled."""
         return self._signed(TOKENS.c.digest == digest(secret), now) if secret.startswith(PREFIX) else None
 
-    def authenticate_fever(self, key: str, *, now: datetime) -> Signed | None:
+    def authenticate_fever(self, key: str, *, now: datetime) -> Identity | None:
         """Return the same for the key that apps send to the Fever API (:func:`fever_key`)."""
         return self._signed(TOKENS.c.fever_digest == digest(key.lower()), now)
 
-    def _signed(self, condition: ColumnElement[bool], now: datetime) -> Signed | None:
+    def _signed(self, condition: ColumnElement[bool], now: datetime) -> Identity | None:
         columns = (TOKENS.c.id.label("token_id"), TOKENS.c.rights, TOKENS.c.expires, TOKENS.c.used)
         row = self._row(select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(condition))
         if row is None or row.disabled or (row.expires is not None and now >= row.expires):
@@ -68,7 +68,7 @@ class Tokens(Part):
         if row.used is None or now - row.used > USED_EVERY:
             self._execute(update(TOKENS).where(TOKENS.c.id == row.token_id).values(used=now))
         person = person_of(row)
-        return Signed(person, _rights(row.rights) & person.rights, "token", row.token_id)
+        return Identity(person, _rights(row.rights) & person.rights, "token", row.token_id)
 
     def of(self, person_id: str | None = None) -> list[Token]:
         """Return a person's tokens, or everybody's, newest first."""
@@ -107,7 +107,7 @@ class Sessions(Part):
             connection.execute(insert(SESSIONS).values(digest=digest(secret), person_id=person_id, **row))
         return secret
 
-    def authenticate(self, secret: str, *, now: datetime) -> Signed | None:
+    def authenticate(self, secret: str, *, now: datetime) -> Identity | None:
         """Return the owner of the session ``secret``; None if it is unknown or expired, or its person disabled."""
         name = digest(secret)
         query = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
@@ -117,7 +117,7 @@ class Sessions(Part):
         if now - row.seen > SEEN_EVERY:
             self._execute(update(SESSIONS).where(SESSIONS.c.digest == name).values(seen=now))
         person = person_of(row)
-        return Signed(person, person.rights, "session", name)
+        return Identity(person, person.rights, "session", name)
 
     def of(self, person_id: str, *, now: datetime) -> list[Session]:
         """Return the person's valid sessions, last used first."""
@@ -139,16 +139,15 @@ class Sessions(Part):
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """Limit of attempts: ``free`` ones, then waits from a second, doubled each time, up to ``longest``; reset after ``quiet`` without
-    attempts."""
+    """``free_attempts``, then waits from a second, doubled each time, up to ``max_wait``; reset after ``reset_after`` without attempts."""
 
-    free: int
-    longest: timedelta
-    quiet: timedelta
+    free_attempts: int
+    max_wait: timedelta
+    reset_after: timedelta
 
     def wait(self, failed: int) -> timedelta:
-        excess = failed - self.free
-        return timedelta() if excess < 0 else min(self.longest, timedelta(seconds=2 ** min(excess, 20)))
+        excess = failed - self.free_attempts
+        return timedelta() if excess < 0 else min(self.max_wait, timedelta(seconds=2 ** min(excess, 20)))
 
 
 BOTH: Final = AttemptLimit(5, timedelta(minutes=15), timedelta(days=1))
@@ -163,7 +162,7 @@ TRUST: Final = timedelta(days=90)  # how long an address is trusted after a succ
 
 class Attempts(Part):
     def begin(self, name: str, address: str, *, now: datetime) -> timedelta:
-        """Count an attempt as failed until :meth:`succeeded` and return zero; or return the time to wait, without counting."""
+        """Count an attempt as failed until :meth:`record_success` and return zero; or return the time to wait, without counting."""
         pair, limits = _limits_of(name, address)
         with self._write() as connection:
             connection.execute(delete(ATTEMPTS).where(ATTEMPTS.c.until < now))
@@ -173,17 +172,17 @@ class Attempts(Part):
             failures: dict[str, int] = {}
             for key, limit in limits.items():
                 row = rows.get(key)
-                failures[key] = row.failed if row is not None and now - row.last < limit.quiet else 0
+                failures[key] = row.failed if row is not None and now - row.last < limit.reset_after else 0
                 if row is not None and not (trusted and limit is NAME):
-                    longest = max(longest, min(limit.longest, row.last + limit.wait(failures[key]) - now))  # if the clock was set back
+                    longest = max(longest, min(limit.max_wait, row.last + limit.wait(failures[key]) - now))  # if the clock was set back
             if longest > timedelta():
                 return longest
             for key, limit in limits.items():
                 trust = rows[key].trusted if key in rows else None
-                _save(connection, key, failures[key] + 1, now, trust, until=max(now + limit.quiet, _end(trust, now)))
+                _save(connection, key, failures[key] + 1, now, trust, until=max(now + limit.reset_after, _end(trust, now)))
         return timedelta()
 
-    def succeeded(self, name: str, address: str, *, now: datetime) -> None:
+    def record_success(self, name: str, address: str, *, now: datetime) -> None:
         """Take back the counted attempt and trust the address for this name."""
         pair, limits = _limits_of(name, address)
         with self._write() as connection:

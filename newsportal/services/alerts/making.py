@@ -39,7 +39,7 @@ class BadFields(NewsportalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AlertContext:
     """The person creating an alert with rights, existing topics, and whether mail can be sent; ``after``: the store's last change;
     ``max_per_hour``: maximum of ``per_hour``; ``alert_count``: number of alerts of the person."""
 
@@ -53,7 +53,7 @@ class Terms:
     alert_count: int = 0
 
 
-def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
+def alert_of(form: Mapping[str, str], terms: AlertContext, before: Alert | None = None) -> Alert:
     """Return the alert of a filled-in form. ``form``: ``name``, ``about``, ``topic``, ``search``, ``event``, ``briefing`` or ``rising``
     (its topic, or empty), ``channel``, its fields, ``when`` (``once`` or ``digest``; always ``digest`` for scheduled alerts), ``hours``,
     ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``. An empty secret keeps its value. Raises ``BadFields``."""
@@ -78,7 +78,7 @@ def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None)
     return alert
 
 
-def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
+def enable_alert(alert: Alert, *, now: datetime, after: int) -> Alert:
     """Return the alert enabled for stories from now on. Raises ``BadFields`` if its channel is missing or its fields are invalid."""
     service = SERVICES.get(alert.channel)
     if service is None:
@@ -90,7 +90,7 @@ def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
     return replace(alert, enabled=True, created=now, after=after)
 
 
-def _parse_subject(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
+def _parse_subject(form: Mapping[str, str], terms: AlertContext, faults: dict[str, Message]) -> tuple[About, str]:
     about = form.get("about", "topic")
     if about == "topic":
         topic = form.get("topic", "").strip()
@@ -119,7 +119,9 @@ def _parse_subject(form: Mapping[str, str], terms: Terms, faults: dict[str, Mess
     return about, ""
 
 
-def _parse_channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
+def _parse_channel(
+    form: Mapping[str, str], terms: AlertContext, before: Alert | None, faults: dict[str, Message]
+) -> tuple[str, dict[str, str]]:
     service = SERVICES.get(form.get("channel", before.channel if before else ""))
     if service is None or service.right not in terms.rights:
         faults["channel"] = Message("alert.no-channel")
@@ -168,7 +170,7 @@ Span = tuple[datetime, datetime]  # from one hour of an alert to the next, when 
 COMPARED: Final = 200  # entries of each kind on a board: a word that dropped from the first page may still be rising
 
 
-def spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span]:
+def past_spans(alert: Alert, now: datetime, zone: tzinfo, days: int = 1) -> list[Span]:
     """Return the spans that ended in the last days, earliest first. Hours are local to ``zone``."""
     today = now.astimezone(zone).replace(minute=0, second=0, microsecond=0, fold=0)
     dates = (today + timedelta(days=day) for day in range(-days - 1, 1))
@@ -185,7 +187,7 @@ def scheduled_messages(alerts: Iterable[Alert], now: datetime, zone: tzinfo) -> 
             found=until, due=due_at(until, alert, zone), changed=now,
         )
         for alert in alerts if alert.about in SCHEDULED
-        for since, until in spans(alert, now, zone)[-1:] if until > alert.created
+        for since, until in past_spans(alert, now, zone)[-1:] if until > alert.created
     ]  # fmt: skip
 
 
@@ -198,17 +200,17 @@ Replay = Callable[[Store, Sequence[datetime], str | None], Iterable[RisingBoard]
 """Return the boards of a topic at these times, earliest first."""
 
 
-def replayed(store: Store, moments: Sequence[datetime], topic: str | None) -> Iterator[RisingBoard]:
+def compute_replay(store: Store, moments: Sequence[datetime], topic: str | None) -> Iterator[RisingBoard]:
     return replay_boards(store, moments, topic=topic, count=COMPARED)
 
 
-def replayed_once() -> Replay:
-    """Return :func:`replayed` with a cache: alerts of many people have the same hours."""
+def cached_replay() -> Replay:
+    """Return :func:`compute_replay` with a cache: alerts of many people have the same hours."""
     boards: dict[tuple[str | None, datetime], RisingBoard] = {}
 
     def replay(store: Store, moments: Sequence[datetime], topic: str | None) -> list[RisingBoard]:
         missing = [moment for moment in moments if (topic, moment) not in boards]
-        boards.update(zip(((topic, moment) for moment in missing), replayed(store, missing, topic), strict=True))
+        boards.update(zip(((topic, moment) for moment in missing), compute_replay(store, missing, topic), strict=True))
         return [boards[topic, moment] for moment in moments]
 
     return replay

@@ -58,7 +58,7 @@ def found_by(index: Index, text: str, zone: tzinfo, since: datetime, until: date
 
 def of_event(alert: Alert, articles: Sequence[StoredArticle], events: Events) -> list[StoredArticle]:
     """Return the articles in the event, or in the one that it was merged into."""
-    event, places = events.joined(alert.of) or alert.of, events.of([article.story_id for article in articles])
+    event, places = events.merged_into(alert.of) or alert.of, events.of([article.story_id for article in articles])
     return [article for article in articles if (place := places.get(article.story_id)) is not None and place.event_id == event]
 
 

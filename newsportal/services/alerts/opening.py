@@ -19,14 +19,14 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OPERATORS, SCHEDULED, Alert
 from newsportal.services.alerts.base import Item, Setting
-from newsportal.services.alerts.making import ITEMS, spans
+from newsportal.services.alerts.making import ITEMS, past_spans
 from newsportal.services.alerts.matching import GATHER, GRACE, due_at, found_by, is_new, of_topic, schedule_messages
 from newsportal.services.alerts.run import TOGETHER, Tally, Work, allowed, conditions, deliver, follow_conditions, item, step
 from newsportal.services.alerts.web_push import new_key
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
-from newsportal.sources.timing import watched
+from newsportal.sources.timing import monitored_sources
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
@@ -58,8 +58,8 @@ def work_of(
     url = (sources.portal.url or "").rstrip("/") or None
     return Work(
         accounts, store, index, ZoneInfo(sources.portal.timezone), setting_of(sources, accounts), url,
-        alerts.per_hour, now, watched=watched(sources), folder=file.parent if file is not None else None, disk_free=alerts.disk_free,
-        crawl_hours=alerts.crawl_hours,
+        alerts.per_hour, now, monitored=monitored_sources(sources), folder=file.parent if file is not None else None,
+        disk_free=alerts.disk_free, crawl_hours=alerts.crawl_hours,
     )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ class AlertSenderThread(PeriodicThread):
 
     def step(self) -> None:
         work = self._work(self.stopping.is_set)
-        if work is None or not work.accounts.alerts.hold(self._owner, now=datetime.now(UTC), seconds=HELD):
+        if work is None or not work.accounts.alerts.acquire(self._owner, now=datetime.now(UTC), seconds=HELD):
             return
         self._held = work.accounts
         if self._conditions <= monotonic():
@@ -120,7 +120,7 @@ Found = tuple[Story, datetime | None]  # a story, and when the alert first match
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedMessage:
     """A message that would have been sent. ``at`` may be in the future, for one that would be waiting now."""
 
     at: datetime
@@ -131,7 +131,7 @@ class Planned:
 class Preview:
     """Preview of an alert. ``planned``: latest first. ``capped``: not all stories were examined."""
 
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedMessage, ...]
     stories: int
     capped: bool
 
@@ -146,18 +146,17 @@ class Preview:
 
 
 def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = None) -> Preview:
-    """Return the preview. ``hours``: maximum messages of a scheduled alert (default: :data:`HOURS`). Raises ``StoreError``,
-    ``SearchError``."""
+    """Preview an alert. ``hours``: maximum messages of a scheduled one (default: :data:`HOURS`). Raises ``StoreError``, ``SearchError``."""
     now = work.now()
     if alert.about in OPERATORS:
         if not allowed(work, alert):
             return Preview((), 0, capped=False)
-        items = tuple(Item(condition.key, condition.says[alert.language], "", "") for condition in conditions(work, (alert.about,)))
-        return Preview((Planned(now, items),) if items else (), len(items), capped=False)
+        items = tuple(Item(condition.key, condition.texts[alert.language], "", "") for condition in conditions(work, (alert.about,)))
+        return Preview((PlannedMessage(now, items),) if items else (), len(items), capped=False)
     if alert.about in SCHEDULED:
-        periods, most = spans(alert, now, work.zone, days), hours or HOURS[alert.about]
+        periods, most = past_spans(alert, now, work.zone, days), hours or HOURS[alert.about]
         pairs = zip(periods[-most:], ITEMS[alert.about](work.store, alert, periods[-most:], work.url, work.replay), strict=True)
-        sent = [Planned(due_at(until, alert, work.zone), tuple(contents)) for (_, until), contents in pairs if contents]
+        sent = [PlannedMessage(due_at(until, alert, work.zone), tuple(contents)) for (_, until), contents in pairs if contents]
         return Preview(tuple(reversed(sent)), sum(len(message.items) for message in sent), len(periods) > most)
     since = now - timedelta(days=days)
     past_alert = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
@@ -166,7 +165,7 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
         ((moment, story.id, story) for story, moment in stories if moment is not None and moment <= now), key=lambda entry: entry[:2]
     )
     messages = schedule_messages([moment for moment, _, _ in found], past_alert, work.zone, TOGETHER)
-    planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
+    planned = [PlannedMessage(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MAX_STORIES)
 
 
@@ -179,9 +178,9 @@ def _topic_stories(work: Work, alert: Alert) -> list[Found]:
 
 
 def _event_stories(work: Work, alert: Alert) -> list[Found]:
-    event = work.store.events.joined(alert.of) or alert.of
+    event = work.store.events.merged_into(alert.of) or alert.of
     members = work.store.events.members([event]).get(event, [])
-    stories = work.store.listed([member.story_id for member in members][-MAX_STORIES:]).values()
+    stories = work.store.by_id([member.story_id for member in members][-MAX_STORIES:]).values()
     full_stories = [full_story for story in stories if (full_story := work.store.story(story.id)) is not None]
     return [(story, _first_match(alert, story.versions)) for story in full_stories]
 
@@ -197,7 +196,7 @@ def _search_stories(work: Work, alert: Alert, now: datetime) -> list[Found]:
     for article in work.store.articles(list(ids)):
         if article.hidden is None:
             by_story[article.story_id].append(article)
-    stories = work.store.listed(list(by_story)[:MAX_STORIES]).values()
+    stories = work.store.by_id(list(by_story)[:MAX_STORIES]).values()
     return [(story, _first_match(alert, by_story[story.id])) for story in stories]
 
 

@@ -24,11 +24,11 @@ from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import OF_STORIES, OPERATORS, SCHEDULED, Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import DeliveryUnknown, Item, ReceiverGone, Setting, headline, message_of, test_message
-from newsportal.services.alerts.making import ITEMS, Replay, replayed, replayed_once, scheduled_messages, span_of
+from newsportal.services.alerts.making import ITEMS, Replay, cached_replay, compute_replay, scheduled_messages, span_of
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
-from newsportal.services.alerts.services import SERVICES, hidden, send
+from newsportal.services.alerts.services import SERVICES, mask_fields, send
 from newsportal.services.publishing.base import Refused, RetryLater
-from newsportal.sources.timing import Watched, judged
+from newsportal.sources.timing import SourceRef, sources_health
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 
@@ -44,7 +44,7 @@ MAX_TRIES: Final = 12
 @dataclass(frozen=True)
 class Work:
     """Configuration of following and sending. ``url``: the portal's URL (None: messages link to the publishers). ``replay`` computes the
-    rising boards. For operators: the ``watched`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts`` in the
+    rising boards. For operators: the ``monitored`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts`` in the
     file)."""
 
     accounts: Accounts
@@ -56,11 +56,11 @@ class Work:
     per_hour: int = 20
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stopped: Callable[[], bool] = lambda: False
-    watched: tuple[Watched, ...] = ()
+    monitored: tuple[SourceRef, ...] = ()
     folder: Path | None = None
     disk_free: float = 10.0
     crawl_hours: float = 12.0
-    replay: Replay = replayed
+    replay: Replay = compute_replay
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def follow(work: Work, tally: Tally) -> None:
     """Add messages about changes since the last call to the outbox."""
     position = work.accounts.alerts.position()
     if position is not None and position > (last := work.store.last_seq()):
-        work.accounts.alerts.shorten(last)
+        work.accounts.alerts.rewind(last)
     while not work.stopped():
         alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in OF_STORIES]
         after = work.accounts.alerts.position()
@@ -136,7 +136,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
 
 def deliver(work: Work, tally: Tally) -> None:
     outbox = work.accounts.alerts
-    due, work = outbox.due(work.now()), replace(work, replay=replayed_once())
+    due, work = outbox.due(work.now()), replace(work, replay=cached_replay())
     alerts = [alert for alert in outbox.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
         if not allowed(work, alert) or in_quiet_hours(alert, work.now(), work.zone):
@@ -194,7 +194,7 @@ def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tall
 
 
 def _failed(work: Work, alert: Alert, messages: Sequence[Message], error: str, tally: Tally) -> None:
-    reason = hidden(error, alert.fields)
+    reason = mask_fields(error, alert.fields)
     tally.failed += 1
     tally.reasons.append(f"{alert.name}: {reason}")
     work.accounts.alerts.settle(messages, "failed", now=work.now(), reason=reason)
@@ -224,7 +224,7 @@ def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
     if alert.about in SCHEDULED:
         return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url, work.replay))
     article = next(iter(work.store.articles([message.article_id])), None)
-    story = next(iter(work.store.listed([article.story_id]).values()), None) if article is not None else None
+    story = next(iter(work.store.by_id([article.story_id]).values()), None) if article is not None else None
     return [item(story, work.url)] if story is not None else []
 
 
@@ -255,11 +255,11 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition of the portal. ``key``: constant while it lasts, different when it recurs. ``says``: its text by language."""
+    """A condition of the portal. ``key``: constant while it lasts, different when it recurs. ``texts``: its text by language."""
 
     about: str
     key: str
-    says: Mapping[str, str]
+    texts: Mapping[str, str]
 
 
 def _translations(key: str, **values: object) -> dict[str, str]:
@@ -270,7 +270,7 @@ def conditions(work: Work, about: Collection[str]) -> list[Condition]:
     """Return the conditions of these kinds that currently hold. Raises ``StoreError``."""
     found: list[Condition] = []
     if "sources" in about:
-        for entry in judged(work.store, work.watched, work.now().astimezone(work.zone)):
+        for entry in sources_health(work.store, work.monitored, work.now().astimezone(work.zone)):
             if entry.health.state in FAILS:
                 since = f"{entry.health.since:%Y%m%dT%H%M}" if entry.health.since else "ever"
                 key = f"source:{entry.source.key}"[:220] + f":{since}"
@@ -281,7 +281,7 @@ def conditions(work: Work, about: Collection[str]) -> list[Condition]:
         if free < work.disk_free:
             key = f"disk:{work.now().astimezone(work.zone):%Y-%m-%d}"
             found.append(Condition("disk", key, _translations("disk", free=f"{free:.1f}")))
-    if "crawl" in about and any(source.enabled for source in work.watched):
+    if "crawl" in about and any(source.enabled for source in work.monitored):
         last = next((run for run in work.store.runs(20) if run.ended is not None), None)
         if last is not None and last.ended is not None and work.now() - last.ended > timedelta(hours=work.crawl_hours):
             found.append(Condition("crawl", f"crawl:{last.id}"[:255], _translations("crawl", hours=f"{work.crawl_hours:g}")))
@@ -295,7 +295,7 @@ def follow_conditions(work: Work) -> int:
         return 0
     now, found = work.now(), conditions(work, {alert.about for alert in alerts})
     messages = [
-        Message(alert.id, condition.key, "", condition.says[alert.language], found=now, due=due_at(now, alert, work.zone), changed=now)
+        Message(alert.id, condition.key, "", condition.texts[alert.language], found=now, due=due_at(now, alert, work.zone), changed=now)
         for alert in alerts
         for condition in found
         if condition.about == alert.about

@@ -293,7 +293,7 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
         try:
             service.check_answer(answer)
         except Refused as error:
-            raise type(error)(hidden(str(error), fields)) from error
+            raise type(error)(mask_fields(str(error), fields)) from error
 
 
 def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting) -> None:
@@ -312,7 +312,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
     # the last line about a failure; other lines contain payloads and addresses
     lines = [line for line in output.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
     failure = " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"
-    reason = hidden(failure, {**fields, "server": setting.mail_server or ""})
+    reason = mask_fields(failure, {**fields, "server": setting.mail_server or ""})
     if PERMANENT.search(output):
         raise Refused(reason)
     if NOT_SENT.search(output):
@@ -320,7 +320,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
     raise DeliveryUnknown(f"{reason}: it may have arrived")
 
 
-def hidden(text: str, fields: Mapping[str, str]) -> str:
+def mask_fields(text: str, fields: Mapping[str, str]) -> str:
     """Return ``text`` with the values of the fields masked."""
     for value in sorted((value for value in fields.values() if len(value) > 3), key=len, reverse=True):
         text = text.replace(value, "***")

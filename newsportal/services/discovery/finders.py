@@ -61,7 +61,7 @@ class Proposal:
         return {"galleries": "gallery"}.get(self.kind, self.kind.removesuffix("s"))
 
 
-def rated(proposal: Proposal, now: datetime) -> Proposal:
+def rate(proposal: Proposal, now: datetime) -> Proposal:
     """Return the proposal with newest date, entries per day and score computed from its links.
 
         score = worth(kind) · (0.2 + 0.3 · min(entries, 20)/20 + 0.3 · 1/(1 + age of the newest in weeks) + 0.2 · share with titles)
@@ -130,7 +130,7 @@ def feed_of(page: Page, reason: Message = FEED) -> Proposal | None:
     links = [Link(item.url, "", item.title, item.summary, published=item.published or item.updated) for item in found.entries if item.url]
     name = found.title or urlsplit(page.url).hostname or page.url
     reasons = (reason, *(Message(f"warning.{warning}") for warning in found.warnings))
-    return rated(
+    return rate(
         Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched
     )
 
@@ -155,7 +155,7 @@ def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
     links = [Link(item.url, "", item.title, published=item.moment or url_date(item.url, page.fetched, UTC)) for item in choice.entries]
     skipped = (Message(f"left.{code}", number=number) for code, number in sorted(choice.left.items()))
     reasons = (reason, *([Message("found.sitemap-news")] if found.news else []), *skipped, *warnings)
-    return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
+    return rate(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
 
 
 def region_of(page: Page, document: dom.Document, reason: Message = LIST) -> Proposal | None:
@@ -172,7 +172,7 @@ def region_of(page: Page, document: dom.Document, reason: Message = LIST) -> Pro
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
     reasons = (reason, Message("found.links", number=len(links)))
-    return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
+    return rate(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
@@ -193,7 +193,7 @@ def forum_proposal(page: Page, found: kinds.ForumPage, entries: int, why: tuple[
     """Return a forum page as an entry of ``sources.yaml``."""
     links = [Link(thread.url, "", thread.title, published=thread.last) for thread in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
-    return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
+    return rate(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
 
 
 PICTURE_WORDS = MEDIA_WORDS - frozenset(
@@ -217,7 +217,7 @@ def gallery_proposal(page: Page, document: dom.Document, found: Sequence[Gallery
     links = [Link(entry.url, "", entry.title, entry.summary, published=entry.published) for entry in found]
     values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
     reasons = (Message("found.galleries", number=len(links)),)
-    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
+    return rate(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
 
 
 def feed_addresses(document: dom.Document) -> list[str]:

@@ -19,7 +19,7 @@ from newsportal.extractors.lists.hub_urls import LONG_ID, Address
 from newsportal.items import Page
 from newsportal.messages import Message, Value
 from newsportal.services.discovery import finders
-from newsportal.services.discovery.finders import Kind, Proposal, is_good, rated
+from newsportal.services.discovery.finders import Kind, Proposal, is_good, rate
 from newsportal.text import dom
 
 Fetch = Callable[[str], Page]  # fetches a page politely. Raises EgressDenied or FetchFailed, including FetchRefused.
@@ -72,7 +72,7 @@ class SourceSearch:
         self.fetched.add(page.url)
         return page if page.status < 400 else None
 
-    def take(self, proposal: Proposal | None) -> bool:
+    def add(self, proposal: Proposal | None) -> bool:
         """Add a proposal; return whether it is good enough to end the search."""
         if proposal is None or any(proposal.address == other.address and proposal.kind == other.kind for other in self.found):
             return False
@@ -99,10 +99,10 @@ def find(
     if not search.found:
         raise NoSource("find.nothing", few=finders.MIN_ARTICLES)
     selected = [proposal for proposal in search.found if only in (None, proposal.kind)]
-    return distinct(sorted(selected, key=lambda proposal: -proposal.score), search.notes), search.notes
+    return drop_overlapping(sorted(selected, key=lambda proposal: -proposal.score), search.notes), search.notes
 
 
-def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]:
+def drop_overlapping(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]:
     """Remove sources whose entries are nearly all listed by a better one, and add ``notes`` about them."""
     unique: list[Proposal] = []
     identities: set[str] = set()
@@ -129,17 +129,17 @@ def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
         for url in finders.feed_addresses(document)[:MAX_FEEDS]:
             yield _feed(url, search)
     forum = finders.forum_of(page, document)
-    yield search.take(forum)
+    yield search.add(forum)
     for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
         yield _feed(url, search, "found.feed-usual")
     yield from _sitemaps(root, robots, search)
     if forum is None and not _is_article(page.url):  # boxes next to an article are not a list
-        search.take(finders.gallery_of(page, document))
-        search.take(finders.region_of(page, document))
+        search.add(finders.gallery_of(page, document))
+        search.add(finders.region_of(page, document))
     if search.everything:
         for url, name in finders.channels(document, MAX_CHANNELS):
             if (channel := search.page(url)) is not None:
-                search.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=name)))
+                search.add(finders.region_of(channel, dom.document(channel), Message("found.channel", name=name)))
     yield True
 
 
@@ -150,12 +150,12 @@ def _feed(url: str, search: SourceSearch, code: str = "found.feed-named") -> boo
         return False
     found = finders.feed_of(page, Message(code))
     if found is not None:
-        return search.take(found)
+        return search.add(found)
     if code == "found.feed-usual":  # a page returned for every missing URL
         return False
     for feed_url in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
         inner = search.page(feed_url)
-        if inner is not None and search.take(finders.feed_of(inner, Message("found.feed-listed"))):
+        if inner is not None and search.add(finders.feed_of(inner, Message("found.feed-listed"))):
             return True
     return False
 
@@ -173,7 +173,7 @@ def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]
     for url in (urls or usual)[:MAX_SITEMAPS]:
         page = search.page(url)
         found = finders.sitemap_of(page, reason) if page else None
-        yield search.take(_with_newest_sitemap(found, search) if found and _is_index(found) else found)
+        yield search.add(_with_newest_sitemap(found, search) if found and _is_index(found) else found)
 
 
 def _is_index(found: Proposal) -> bool:
@@ -188,7 +188,7 @@ def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | No
     if inside is None:
         return None
     reasons = (*index.why, Message("found.index-newest", number=inside.entries))
-    return rated(replace(index, entries=inside.entries, links=inside.links, why=reasons), search.now)
+    return rate(replace(index, entries=inside.entries, links=inside.links, why=reasons), search.now)
 
 
 def _is_article(url: str) -> bool:

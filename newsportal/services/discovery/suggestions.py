@@ -81,7 +81,7 @@ class _Site:
 
 
 class SiteCounter:
-    """Counts sites in the articles passed to :meth:`take` for :meth:`suggestions`. ``visited``: URLs of existing sources."""
+    """Counts sites in the articles passed to :meth:`add` for :meth:`suggestions`. ``visited``: URLs of existing sources."""
 
     def __init__(self, visited: Iterable[str] = ()) -> None:
         self.articles = 0
@@ -90,7 +90,7 @@ class SiteCounter:
         self._names: dict[str, Counter[str]] = {}  # name of a site -> its domains
         self._origins: Counter[str] = Counter()
 
-    def take(self, article: StoredArticle) -> None:
+    def add(self, article: StoredArticle) -> None:
         self.articles += 1
         own_domain, family = Address(article.url).domain, article.source.partition(":")[0]
         if article.site and (article.site in self._names or len(self._names) < MAX_SITES):
@@ -102,7 +102,7 @@ class SiteCounter:
             self._add_example(site, article, article.url, article.title)
         if article.origin and article.origin != article.site and (article.origin in self._origins or len(self._origins) < MAX_SITES):
             self._origins[article.origin] += 1
-        for domain, url in linked(article.html or "", own_domain):
+        for domain, url in linked_sites(article.html or "", own_domain):
             if (site := self._site(domain)) is not None:
                 site.linked += 1
                 if len(site.by) < MAX_KEPT:
@@ -148,7 +148,7 @@ class SiteCounter:
                 site.topics[topic] += 1
 
 
-def linked(html: str, own_domain: str) -> Iterator[tuple[str, str]]:
+def linked_sites(html: str, own_domain: str) -> Iterator[tuple[str, str]]:
     """Yield the domains of other sites linked from a body, each once, with the first URL."""
     first_urls: dict[str, str] = {}
     for match in islice(LINK.finditer(html), MAX_LINKS):

@@ -34,14 +34,14 @@ SPACE: Final = re.compile(r"(\s+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextRun:
     """A run of text in both texts (``same``), only in the old one (``gone``) or only in the new one (``new``)."""
 
     kind: Kind
     text: str
 
 
-DiffLine = tuple[Piece, ...]  # a paragraph
+DiffLine = tuple[TextRun, ...]  # a paragraph
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def in_line(old: str, new: str) -> DiffLine:
     found = _words(old, new, Budget(MAX_COST)) if old and new else None
     if found is not None:
         return found
-    return (*((Piece("gone", old),) if old else ()), *((Piece("new", new),) if new else ()))
+    return (*((TextRun("gone", old),) if old else ()), *((TextRun("new", new),) if new else ()))
 
 
 def is_same(lines: Sequence[DiffLine]) -> bool:
@@ -91,7 +91,7 @@ def _lines(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Alignment:
     """Aligned parts of both texts; ``same``: they are equal."""
 
     same: bool
@@ -99,7 +99,7 @@ class Step:
     after: Sequence[str]
 
 
-def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[Step] | None:
+def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[Alignment] | None:
     """Return the alignment; ``None`` if it would take too long."""
     first = _common(before, after)
     last = _common(before[first:][::-1], after[first:][::-1])
@@ -108,8 +108,8 @@ def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[
     if not budget.spend(_price(*middle)):
         return None
     opcodes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
-    between = (Step(kind == "equal", middle[0][i:j], middle[1][m:n]) for kind, i, j, m, n in opcodes)
-    found = (Step(True, before[:first], after[:first]), *between, Step(True, before[ends[0] :], after[ends[1] :]))
+    between = (Alignment(kind == "equal", middle[0][i:j], middle[1][m:n]) for kind, i, j, m, n in opcodes)
+    found = (Alignment(True, before[:first], after[:first]), *between, Alignment(True, before[ends[0] :], after[ends[1] :]))
     return [step for step in found if step.before or step.after]
 
 
@@ -127,7 +127,7 @@ def _price(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def _lines_of_kind(kind: Kind, lines: Sequence[str]) -> list[DiffLine]:
-    return [(Piece(kind, line),) for line in lines]
+    return [(TextRun(kind, line),) for line in lines]
 
 
 def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
@@ -138,13 +138,13 @@ def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
     common = sum(len("".join(step.after)) for step in steps if step.same)
     if old != new and common < ALIKE * min(len(old), len(new)):
         return None
-    pieces: list[Piece] = []
+    pieces: list[TextRun] = []
     for step in steps:
         if step.same:
-            pieces.append(Piece("same", "".join(step.after)))
+            pieces.append(TextRun("same", "".join(step.after)))
         else:
-            pieces += [Piece("gone", "".join(step.before))] if step.before else []
-            pieces += [Piece("new", "".join(step.after))] if step.after else []
+            pieces += [TextRun("gone", "".join(step.before))] if step.before else []
+            pieces += [TextRun("new", "".join(step.after))] if step.after else []
     return tuple(pieces)
 
 
@@ -157,21 +157,21 @@ def _tokens(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """Similarity of two articles. ``shared``: share of the shorter text found in the other (0 to 1); ``apart``: time between them;
+class Similarity:
+    """Similarity of two articles. ``shared``: share of the shorter text found in the other (0 to 1); ``interval``: time between them;
     ``headlines``: difference of the titles."""
 
     shared: float
     same_title: bool
-    apart: timedelta
+    interval: timedelta
     headlines: DiffLine
 
 
-def likeness(first: StoredArticle, second: StoredArticle) -> Likeness:
+def compare_articles(first: StoredArticle, second: StoredArticle) -> Similarity:
     left, right = (set(np.asarray(fingerprint(article.text).in_order()).tolist()) for article in (first, second))
     smaller = min(len(left), len(right))
     letters = title_letters(first.title)
-    return Likeness(
+    return Similarity(
         shared=len(left & right) / smaller if smaller else 0.0, same_title=bool(letters) and letters == title_letters(second.title),
-        apart=abs(first.moment - second.moment), headlines=in_line(second.title, first.title),
+        interval=abs(first.moment - second.moment), headlines=in_line(second.title, first.title),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Image
 from newsportal.search.base import Index, Query
 from newsportal.search.overview import TIME_SPAN, similar
-from newsportal.services.editing.differences import Likeness, likeness
+from newsportal.services.editing.differences import Similarity, compare_articles
 from newsportal.store.corrections import Correction
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
 from newsportal.store.store import Store
@@ -72,12 +72,12 @@ def blocks_of(html: str | None, text: str, images: Sequence[Image], base: str) -
     return [block for block in found if block.typed]
 
 
-def typed(blocks: Sequence[Block]) -> str:
+def editable_lines(blocks: Sequence[Block]) -> str:
     """Return the lines for the editor."""
     return "\n".join(line for block in blocks for line in block.typed)
 
 
-def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
+def parse_lines(lines: str, blocks: Sequence[Block], base: str) -> Body:
     """Build the body from edited lines and the original parts. Raises ``ValueError`` (the mark) for an unknown part."""
     by_number = {block.number: block for block in blocks if block.number is not None}
     plain: dict[str, list[Block]] = defaultdict(list)
@@ -153,7 +153,7 @@ LOGGED_CHARS: Final = 200  # characters of a value in the audit log; the article
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Values of the editing form. ``lines``: the body as written by :func:`typed`; ``None``: not editable."""
+    """Values of the editing form. ``lines``: the body as written by :func:`editable_lines`; ``None``: not editable."""
 
     title: str
     lines: str | None
@@ -161,7 +161,7 @@ class Draft:
     author: str
 
 
-def parts(article: StoredArticle) -> list[Block]:
+def blocks_of_article(article: StoredArticle) -> list[Block]:
     return blocks_of(article.html, article.text, article.images, article.url)
 
 
@@ -171,7 +171,7 @@ def has_text(article: StoredArticle) -> bool:
 
 
 def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
-    lines = typed(parts(article)) if body and has_text(article) else None
+    lines = editable_lines(blocks_of_article(article)) if body and has_text(article) else None
     return Draft(article.title, lines, article.published, article.author or "")
 
 
@@ -185,9 +185,9 @@ def correction(article: StoredArticle, draft: Draft) -> Correction:
     minutes = [moment and moment.replace(second=0, microsecond=0) for moment in (draft.published, article.published)]
     if minutes[0] != minutes[1]:  # forms have no seconds
         changes["published"] = draft.published
-    blocks = parts(article) if draft.lines is not None else []
-    if draft.lines is not None and _lines(draft.lines) != _lines(typed(blocks)):
-        body = read(draft.lines, blocks, article.url)
+    blocks = blocks_of_article(article) if draft.lines is not None else []
+    if draft.lines is not None and _lines(draft.lines) != _lines(editable_lines(blocks)):
+        body = parse_lines(draft.lines, blocks, article.url)
         changes["text"], changes["html"] = body.text, body.html
         changes["images"] = tuple(image for image in article.images if image.url in body.pictures)
     return changes
@@ -298,7 +298,7 @@ HITS: Final = 30  # articles requested: several may belong to one story
 @dataclass(frozen=True, slots=True)
 class Candidate:
     story: Story
-    likeness: Likeness
+    likeness: Similarity
 
 
 def story_id_of(text: str) -> str:
@@ -316,9 +316,7 @@ def candidates(store: Store, index: Index | None, article: StoredArticle, query:
     elif not query:
         around = StoryFilter(since=article.moment - TIME_SPAN, until=article.moment + TIME_SPAN, limit=HITS)
         ids += [story.id for story in store.stories(around).stories]
-    stories = {story.id: story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
-    full_articles = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
-    found = [
-        Candidate(story, likeness(article, full_articles[story.head.id])) for story in stories.values() if story.head.id in full_articles
-    ]
-    return sorted(found, key=lambda candidate: (-candidate.likeness.shared, candidate.likeness.apart))[:CANDIDATES]
+    stories = {story.id: story for story in store.by_id(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
+    full = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
+    found = [Candidate(story, compare_articles(article, full[story.head.id])) for story in stories.values() if story.head.id in full]
+    return sorted(found, key=lambda candidate: (-candidate.likeness.shared, candidate.likeness.interval))[:CANDIDATES]

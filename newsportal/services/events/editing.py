@@ -18,7 +18,7 @@ from newsportal.store.store import Store
 Log = Callable[[str, str, Mapping[str, Any]], None]
 
 
-def unlogged(action: str, thing: str, details: Mapping[str, Any]) -> None:
+def no_log(action: str, thing: str, details: Mapping[str, Any]) -> None:
     """Do not log, for portals without accounts."""
 
 
@@ -26,16 +26,16 @@ MAX_TITLE_CHARS = 200  # characters of an event's title
 MAX_VECTOR_STORIES = 200  # latest stories whose keywords make the vector of an edited event
 
 
-def existing(store: Store, event_id: str) -> Event:
+def get_event(store: Store, event_id: str) -> Event:
     event = store.events.event(event_id)
     if event is None:
         raise StoreError(f"no event {event_id!r}; see: newsportal event list")
     return event
 
 
-def rename(store: Store, event_id: str, title: str | None, *, by: str, now: datetime, log: Log = unlogged) -> int:
+def rename(store: Store, event_id: str, title: str | None, *, by: str, now: datetime, log: Log = no_log) -> int:
     """Set the title of an event; ``None``: that of its most reported story. Return the number of the edit, for :func:`undo`."""
-    event = existing(store, event_id)
+    event = get_event(store, event_id)
     new_title = (title or "").strip() or None
     if new_title is not None and len(new_title) > MAX_TITLE_CHARS:
         raise StoreError(f"a title of {len(new_title)} characters; an event's may have {MAX_TITLE_CHARS}")
@@ -44,17 +44,17 @@ def rename(store: Store, event_id: str, title: str | None, *, by: str, now: date
     return number
 
 
-def pin(store: Store, event_id: str, pinned: bool, *, by: str, now: datetime, log: Log = unlogged) -> int:
+def pin(store: Store, event_id: str, pinned: bool, *, by: str, now: datetime, log: Log = no_log) -> int:
     """Pin an event above the others, or unpin it."""
-    event = existing(store, event_id)
+    event = get_event(store, event_id)
     number = store.events.edit(Edit("pin", event_id, now, by, pinned=(event.pinned is not None, pinned)), {})
     log("event.pin", event_id, {"pinned": pinned})
     return number
 
 
-def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, now: datetime, log: Log = unlogged) -> tuple[str, int]:
+def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, now: datetime, log: Log = no_log) -> tuple[str, int]:
     """Move stories of an event into a new one; return its id and the number of the edit."""
-    existing(store, event_id)
+    get_event(store, event_id)
     members = {member.story_id for member in store.events.members([event_id]).get(event_id, [])}
     moved = members & set(story_ids)
     if not moved or moved == members:
@@ -66,9 +66,9 @@ def split(store: Store, event_id: str, story_ids: Collection[str], *, by: str, n
     return new, number
 
 
-def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log: Log = unlogged) -> int:
+def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log: Log = no_log) -> int:
     """Move all stories of another event into this one; the other's URL redirects here."""
-    existing(store, event_id)
+    get_event(store, event_id)
     moved = [member.story_id for member in store.events.members([other]).get(other, [])]
     if other == event_id or not moved:
         raise StoreError(f"no other event {other!r} to join with; see: newsportal event list")
@@ -78,7 +78,7 @@ def join(store: Store, event_id: str, other: str, *, by: str, now: datetime, log
     return number
 
 
-def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = unlogged) -> Edit:
+def undo(store: Store, number: int, *, by: str, now: datetime, log: Log = no_log) -> Edit:
     """Undo an edit unless the same was changed since; return the edit."""
     edit = next(iter(store.events.edits(after=number - 1, limit=1)), None)
     if edit is None or edit.number != number or edit.undone is not None:
@@ -98,7 +98,7 @@ def _vectors(store: Store, moves: Mapping[str, tuple[str, str]]) -> dict[str, st
     stories = {event: [row.story_id for row in rows if row.story_id not in moves] for event, rows in store.events.members(ids).items()}
     for story, (_, target) in moves.items():
         stories.setdefault(target, []).append(story)
-    heads = {event: [story.head.id for story in store.listed(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}
+    heads = {event: [story.head.id for story in store.by_id(stories.get(event, [])[-MAX_VECTOR_STORIES:]).values()] for event in ids}
     return {event: vector_over(event, store.articles(heads[event])) for event in ids}
 
 
@@ -153,10 +153,10 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
                 revision.conflicts += 1
             at = event.changed
             progress(at - begin, last - begin)
-        store.events.move("revised", at)
+        store.events.save_position("revised", at)
         if revision.more:
             return revision
-    store.events.move("revised", last)
+    store.events.save_position("revised", last)
     return revision
 
 
@@ -192,7 +192,7 @@ def _is_named(event: Event) -> bool:
 
 def _stories(store: Store, assignments: Sequence[Assignment]) -> list[Story]:
     """Return the stories, earliest first."""
-    heads = [story.head.id for story in store.listed([assignment.story_id for assignment in assignments]).values()]
+    heads = [story.head.id for story in store.by_id([assignment.story_id for assignment in assignments]).values()]
     articles = sorted(store.articles(heads), key=lambda article: (article.moment, article.id))
     return [story_of(article.story_id, article.title, article.text, article.moment) for article in articles]
 

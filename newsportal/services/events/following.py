@@ -92,7 +92,7 @@ class EventFollower:
         moved = any(change.kind != "article" for change in changes)
         self._clusters = None  # until written: if writing fails, the additions must be forgotten
         upto = changes[-1].seq
-        if store.events.place(assignments, vectors, after=after, up_to=upto, touched=list(assigned), again=moved, edited=self._edit):
+        if store.events.assign(assignments, vectors, after=after, up_to=upto, touched=list(assigned), again=moved, edited=self._edit):
             self._clusters, self._position = clusters, upto
         return len(changes)
 
@@ -124,7 +124,7 @@ def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:
     for id in store.events.clear():
         members = store.events.members([id]).get(id, [])
         heads = [story.head for member in members if (story := store.story(member.story_id)) is not None]
-        store.events.remember({id: vector_over(id, heads)})
+        store.events.save_vectors({id: vector_over(id, heads)})
     follower, total = EventFollower(), 0
     while count := follower.follow(store):
         total += count

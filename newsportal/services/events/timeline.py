@@ -22,7 +22,7 @@ from newsportal.events.summaries import DANGLING, DATELINE, is_sentence, sentenc
 from newsportal.search.base import Index, Query
 from newsportal.search.overview import TIME_SPAN, similar
 from newsportal.search.suggesting import QUOTED
-from newsportal.store.columns import shifted
+from newsportal.store.columns import shift
 from newsportal.store.events import Assignment, Event, ReportingSite
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
@@ -78,7 +78,7 @@ class Neighbourhood:
 
 def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     members = {member.story_id: member for member in store.events.members([event.id]).get(event.id, [])[-MAX_STORIES:]}
-    stories = tuple(sorted(store.listed(list(members)).values(), key=lambda story: (story.head.moment, story.id)))
+    stories = tuple(sorted(store.by_id(list(members)).values(), key=lambda story: (story.head.moment, story.id)))
     texts = {article.story_id: article for article in store.articles([story.head.id for story in stories])}
     articles = tuple(texts.get(story.id, story.head) for story in stories)
     points = milestones(stories, articles, zone)
@@ -96,7 +96,7 @@ def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
     ids = [member.story_id for member in store.events.members([event.id]).get(event.id, [])]
     at = ids.index(story_id) if story_id in ids else len(ids)
     neighbours = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
-    found = store.listed([id for id in neighbours if id is not None])
+    found = store.by_id([id for id in neighbours if id is not None])
     before, after = (found.get(id) if id is not None else None for id in neighbours)
     return Neighbourhood(event, before, after)
 
@@ -185,7 +185,7 @@ def _of_event(store: Store, article: StoredArticle) -> list[str]:
 
 def _by_names(index: Index, article: StoredArticle) -> list[str]:
     """Return stories that share names with an article; rare names weigh more."""
-    since, until = shifted(article.moment, -TIME_SPAN), shifted(article.moment, TIME_SPAN)
+    since, until = shift(article.moment, -TIME_SPAN), shift(article.moment, TIME_SPAN)
     weights: dict[str, float] = {}
     for name in names_of(article.title, article.text)[:NAMES]:
         found = index.search(Query(f'"{name}"', since=since, until=until, limit=COMMON))

@@ -32,27 +32,27 @@ DESK_ALONE: Final = ("story_id", "corrected_by", "hidden", "hidden_by", "hidden_
 LARGEST: Final = 2**31 - 1  # maximum integer: the range of an integer column in every database
 
 
-def plain(article: StoredArticle) -> dict[str, Any]:
+def article_values(article: StoredArticle) -> dict[str, Any]:
     values = {**asdict(article), "story": article.story_id, "corrected_fields": list(article.corrected_fields) or None}
     values["html"] = article.html and sanitise(article.html, article.url)
-    return bare({key: value for key, value in values.items() if key not in DESK_ALONE})
+    return omit_missing({key: value for key, value in values.items() if key not in DESK_ALONE})
 
 
-def bare(values: Mapping[str, Any]) -> dict[str, Any]:
+def omit_missing(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values as written in JSON, without missing ones."""
     found = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
     return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
 
 
-def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
+def full_values(article: StoredArticle, store: Store) -> dict[str, Any]:
     """Return an article with the additional fields of threads and photo stories."""
-    values = plain(article)
+    values = article_values(article)
     if is_thread(article.source) and (thread := store.threads.thread(article.id)) is not None:
         values |= {"board": thread.board} if thread.board else {}
-        values["posts"] = [bare(asdict(post)) for post in store.threads.posts(article.id)]
+        values["posts"] = [omit_missing(asdict(post)) for post in store.threads.posts(article.id)]
     if is_gallery(article.source) and (gallery := store.galleries.gallery(article.id)) is not None:
         pictures = [asdict(picture.image) for picture in store.galleries.pictures(article.id)]
-        values |= bare({"complete": gallery.complete, "images": pictures})
+        values |= omit_missing({"complete": gallery.complete, "images": pictures})
         values |= {} if gallery.complete else {"missing": list(gallery.missing)}
     return values
 

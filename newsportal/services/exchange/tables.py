@@ -57,13 +57,13 @@ def is_formula(text: str) -> bool:
     return plain.lstrip(" \u3000").startswith(FORMULA) or plain.startswith(FORMULA)
 
 
-def cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Escape ``text`` so that no spreadsheet interprets it as a formula."""
     return f"'{text}" if is_formula(text) else text
 
 
-def text_of(cell: str) -> str:
-    """Invert :func:`cell`."""
+def unescape_cell(cell: str) -> str:
+    """Invert :func:`escape_cell`."""
     return cell[1:] if cell.startswith("'") and is_formula(cell[1:]) else cell
 
 
@@ -73,7 +73,7 @@ def write_csv(rows: Iterable[dict[str, Any]], stream: TextIO, *, bom: bool = Tru
     out = csv.writer(stream, lineterminator="\r\n")
     out.writerow(COLUMNS)
     for row in rows:
-        out.writerow([cell(_written(row, column)) for column in COLUMNS])
+        out.writerow([escape_cell(_written(row, column)) for column in COLUMNS])
 
 
 def _written(row: dict[str, Any], column: str) -> str:
@@ -90,7 +90,7 @@ def read_csv(stream: TextIO) -> Iterator[tuple[int, Any]]:
     csv.field_size_limit(LONGEST)
     lines = csv.reader(_lines(stream), strict=True)
     header = next(_valid_rows(lines), None)
-    names = [text_of(name.removeprefix(BOM)).strip() for name in header] if isinstance(header, list) else []
+    names = [unescape_cell(name.removeprefix(BOM)).strip() for name in header] if isinstance(header, list) else []
     if "url" not in names:
         raise ValueError("not a CSV file of articles: its first line has no column url")
     for row in _valid_rows(lines):
@@ -124,9 +124,9 @@ def _values_of(names: list[str], cells: list[str]) -> Any:
     if len(cells) != len(names):
         return ValueError(f"{len(cells)} cells instead of {len(names)}")
     values: dict[str, Any] = {}
-    for name, found in zip(names, map(text_of, cells), strict=True):
+    for name, found in zip(names, map(unescape_cell, cells), strict=True):
         if name == "more" and found:
-            more = more_of(found)
+            more = parse_more(found)
             if isinstance(more, ValueError):
                 return more
             values |= more
@@ -137,7 +137,7 @@ def _values_of(names: list[str], cells: list[str]) -> Any:
     return values
 
 
-def more_of(text: str) -> dict[str, Any] | ValueError:
+def parse_more(text: str) -> dict[str, Any] | ValueError:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -209,7 +209,7 @@ def _plain_row(row: dict[str, Any]) -> Any:
     values = _present({name: value for name, value in row.items() if name != MORE})
     if isinstance(images := values.get("images"), list):
         values["images"] = [_present(image) if isinstance(image, dict) else image for image in images]
-    more = more_of(str(row[MORE])) if row.get(MORE) else {}
+    more = parse_more(str(row[MORE])) if row.get(MORE) else {}
     return more if isinstance(more, ValueError) else values | more
 
 
@@ -229,7 +229,7 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
             for article in articles:
                 metadata = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
                 writer.note(article.url, ARTICLE, metadata, article.fetched)
-                body = page(article).encode("utf-8", "replace")
+                body = html_page(article).encode("utf-8", "replace")
                 writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
         part.replace(path)
     except OSError as error:
@@ -276,7 +276,7 @@ def _from_page(record: Record) -> Any:
     return {"url": record.url, "fetched": record.when, **values, "images": images}
 
 
-def page(article: StoredArticle) -> str:
+def html_page(article: StoredArticle) -> str:
     """Return an article as a plain HTML page from which an extractor reads the same article."""
     language = f' lang="{escape(article.language)}"' if article.language else ""
     head = "\n".join(_head(article))

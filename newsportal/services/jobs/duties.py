@@ -18,7 +18,7 @@ from newsportal.items.report import Run
 from newsportal.services.jobs.base import CRAWL, Job, JobRequest
 from newsportal.services.jobs.supervisor import Duty, Emit, SourcesReloader
 from newsportal.sources import Sources, timing
-from newsportal.sources.timing import visited
+from newsportal.sources.timing import visited_sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -45,7 +45,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class Limits:
     """Limits: concurrent ``jobs``, and sources per job (``batch``)."""
 
     jobs: int
@@ -57,7 +57,7 @@ def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
     states = {state.source: state for state in store.source_states()}
     never = datetime.min.replace(tzinfo=now.tzinfo)
     found = []
-    for entry in visited(sources):
+    for entry in visited_sources(sources):
         state = states.get(entry.key)
         if timing.due_at(state, timing.rules(sources, entry.source), now) <= now:
             last = state.last_run if state else None
@@ -65,7 +65,7 @@ def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
     return found
 
 
-def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Caps, now: datetime) -> list[JobRequest]:
+def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Limits, now: datetime) -> list[JobRequest]:
     """Return the jobs to start now, in order: batches by spider, longest due first, alternating between spiders."""
     active = [job for job in jobs if job.active]
     busy = {key for job in active for key in job.sources or ()}
@@ -81,7 +81,7 @@ def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attem
     return [request for turn in zip_longest(*batches) for request in turn if request is not None][: max(0, caps.jobs - len(active))]
 
 
-def attempted(request: JobRequest, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
+def update_attempts(request: JobRequest, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
     """Return ``attempts`` with those of a job started now, and without sources visited since."""
     last_visits = {row.key: row.last for row in due}
     current = {key: attempt for key, attempt in attempts.items() if key in last_visits and attempt.last == last_visits[key]}
@@ -119,7 +119,7 @@ NIGHTLY_FIRST: Final = 30.0  # seconds between checks of the hour; the first is 
 class DueSources(Duty):
     """Batches of due sources by spider. ``once``: each source once."""
 
-    def __init__(self, file: SourcesReloader, caps: Caps, *, once: bool = False) -> None:
+    def __init__(self, file: SourcesReloader, caps: Limits, *, once: bool = False) -> None:
         self._file, self._caps, self._once = file, caps, once
         self._attempts: dict[str, Attempt] = {}
         self._started_keys: set[str] = set()
@@ -133,13 +133,13 @@ class DueSources(Duty):
             waiting = [row for row in waiting if row.key not in self._started_keys]
         crawls = [job for job in jobs if job.kind == CRAWL and job.subject]
         for request in plan(waiting, crawls, self._attempts, self._caps, now):
-            self._attempts = attempted(request, waiting, self._attempts, now)
+            self._attempts = update_attempts(request, waiting, self._attempts, now)
             yield request
             self._started_keys.update(request.sources)
 
 
 class RepeatedCrawl(Duty):
-    """``newsportal crawl``, one at a time: every ``every`` seconds, after :meth:`ask`, and when the network is available again."""
+    """``newsportal crawl``, one at a time: every ``every`` seconds, after :meth:`trigger`, and when the network is available again."""
 
     def __init__(
         self, every: float, away: Callable[[], bool], offline: Callable[[Run], bool], emit: Emit, *, everything: bool = False,
@@ -151,7 +151,7 @@ class RepeatedCrawl(Duty):
         self._requested = True
         self._next = clock()
 
-    def ask(self) -> None:
+    def trigger(self) -> None:
         """Request a crawl of due sources at once."""
         self._requested = True
 

@@ -21,7 +21,7 @@ from typing import IO, Any, Final
 
 from newsportal.errors import NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.services.jobs.base import CRAWL, LOCAL, VARIABLE, Job, JobRequest, Row, State, new_id
-from newsportal.services.jobs.records import Records, alive, born, end_process
+from newsportal.services.jobs.records import Records, end_process, is_running, process_start
 
 STOP_PATIENCE: Final = 30.0  # seconds for all crawls to end by themselves; systemd waits 60 for us (deploy/)
 CHECK_INTERVAL: Final = 10.0  # seconds between checks of a log for excessive size or silence
@@ -90,7 +90,7 @@ class LocalRunner:
                 with suppress(RunnerRefused):
                     self._records.end(job, "failed", None, failure, self._now())
                 raise RunnerUnavailable(f"cannot start a process here: {error.strerror or error}") from error
-            job = replace(job, pid=process.pid, born=born(process.pid))
+            job = replace(job, pid=process.pid, born=process_start(process.pid))
             with suppress(RunnerRefused):  # it runs, and is known to this process
                 self._records.save(job)
             thread = threading.Thread(target=self._watch, args=(id, request), daemon=True, name=f"job {request.kind}")
@@ -154,7 +154,7 @@ class LocalRunner:
                 return reason
             before = size
             with suppress(RunnerRefused):
-                size = self._records.bound(id)
+                size = self._records.truncate_log(id)
             quiet = quiet + CHECK_INTERVAL if size == before else 0.0  # counted in checks: a suspended machine is not silent
             if reason is not None or (until is not None and time.monotonic() >= until):
                 reason = reason or {"code": "timeout", "text": f"it took more than {request.limit:g} seconds"}
@@ -183,7 +183,7 @@ class LocalRunner:
 
     def cancel(self, id: str) -> bool:
         job = self._records.get(id)
-        if job is None or job.pid is None or not job.active or not alive(job.pid, job.born):
+        if job is None or job.pid is None or not job.active or not is_running(job.pid, job.born):
             return False
         with suppress(RunnerRefused):
             if job.kind != CRAWL:

@@ -69,7 +69,7 @@ class Records:
 
     def end(self, job: Job, state: State, status: int | None, error: Row | None, now: datetime) -> Job:
         """Record the end of a job with the reports of its process."""
-        job = self.reported(job)
+        job = self.with_reports(job)
         if state == "failed":
             error = job.error or error
         saved = self.save(replace(job, state=state, status=status, error=error if state == "failed" else None, ended=now))
@@ -77,7 +77,7 @@ class Records:
             self.report_file(job.id).unlink(missing_ok=True)
         return saved
 
-    def reported(self, job: Job) -> Job:
+    def with_reports(self, job: Job) -> Job:
         """Return the job updated from the reports of its process."""
         try:
             lines = self.report_file(job.id).read_text("utf-8", "replace").splitlines()
@@ -103,7 +103,7 @@ class Records:
     def report_file(self, id: str) -> Path:
         return self.folder / f"{id}.report"
 
-    def bound(self, id: str, max_bytes: int = MAX_LOG_BYTES, keep: int = TAIL) -> int:
+    def truncate_log(self, id: str, max_bytes: int = MAX_LOG_BYTES, keep: int = TAIL) -> int:
         """Truncate a log that is too long while it is being written; return its size. Lines written at that moment may be lost."""
         try:
             with self.log_file(id).open("r+b") as log:
@@ -142,11 +142,11 @@ class Records:
         """Return the current state: a local job whose process no longer exists has ended, even if that was not recorded."""
         if job.runner != LOCAL or not job.active:
             return job
-        job = self.reported(job)
+        job = self.with_reports(job)
         if job.host not in ("", platform.node()):
             runs = job.started is not None and datetime.now(UTC) - job.started < ELSEWHERE
         else:
-            runs = job.pid is not None and alive(job.pid, job.born)
+            runs = job.pid is not None and is_running(job.pid, job.born)
         if runs:
             return replace(job, state="running")
         return replace(job, state="failed" if job.error else job.state if job.state == "done" else "lost")
@@ -183,7 +183,7 @@ def _row(line: str) -> dict[str, Any]:
 STARTED = 19  # index of the start time in `/proc/PID/stat`, counted from the end of its name (proc(5): the 22nd field)
 
 
-def born(pid: int) -> str | None:
+def process_start(pid: int) -> str | None:
     """Return the start time of a process as given by the kernel; ``None`` if it does not exist, has ended, or the system has none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
@@ -192,10 +192,10 @@ def born(pid: int) -> str | None:
     return fields[STARTED] if len(fields) > STARTED and fields[0] != "Z" else None
 
 
-def alive(pid: int, since: str | None) -> bool:
+def is_running(pid: int, since: str | None) -> bool:
     """Return whether the process with this start time is still running; if the system has no start times, any with this pid."""
     if since is not None:
-        return born(pid) == since
+        return process_start(pid) == since
     try:
         with suppress(PermissionError):  # another user's process
             os.kill(pid, 0)

@@ -48,7 +48,7 @@ class Target:
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-def exposed(found: Target) -> str | None:
+def exposure_warning(found: Target) -> str | None:
     """Return a warning if the server is accessible to others, else ``None``: its API starts processes."""
     parts = urlsplit(found.url)
     if parts.hostname in LOOPBACK:
@@ -60,7 +60,7 @@ def exposed(found: Target) -> str | None:
     return f"{found.url}: the password is sent unencrypted; use https or a tunnel" if parts.scheme == "http" else None
 
 
-def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
+def find_target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
     """Return the target with this name or URL. Raises ``TargetError``."""
     if "://" in name:
         return _with_credentials(Target(_checked(name)), environ)

@@ -41,7 +41,7 @@ class SourcesReloader:
         self._stamp = stamp(sources.path) if sources.path else None
         self._broken: str | None = None
 
-    def reread(self) -> bool:
+    def reload(self) -> bool:
         """Reload the file if it was changed; return whether ``sources`` is new."""
         now = stamp(self.sources.path) if self.sources.path else None
         if now is None or now == self._stamp:  # missing: an editor is replacing it
@@ -215,7 +215,7 @@ class Supervisor:
         """Run one iteration; return ``None`` if another supervisor is active."""
         if not self._renew_claim():
             return None
-        if self._file.reread():
+        if self._file.reload():
             self._emit("reread", {"message": f"{self._file.sources.path} has changed and was reloaded"})
         if (path := self._file.path or self._file.sources.path) is not None and path.exists():
             self._use_sources(path)

@@ -13,7 +13,7 @@ from newsportal.classify import base
 from newsportal.classify.base import Classifier, Progress, Reason
 from newsportal.classify.measure import Report, measure
 from newsportal.errors import ModelError, StoreError
-from newsportal.services.learning.training import answers, training_document
+from newsportal.services.learning.training import classify_all, training_document
 from newsportal.store.dialects import chunks
 from newsportal.store.labels import Document
 from newsportal.store.store import Store
@@ -24,7 +24,7 @@ def stored_versions(store: Store, name: str) -> list[int]:
     return [model.version for model in store.corpora.models(name) if model.size]
 
 
-def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress) -> tuple[dict[int, Report], list[str]]:
+def compare_versions(store: Store, name: str, versions: Sequence[int], say: Progress) -> tuple[dict[int, Report], list[str]]:
     """Return the reports of versions, and errors of unreadable ones. Raises ``StoreError`` if no document is unseen by all."""
     models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
     if not models:
@@ -37,17 +37,17 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     unreadable = []
     for model in models:
         try:
-            classifier = opened(store, name, model.version)
+            classifier = load_classifier(store, name, model.version)
         except ModelError as error:
             unreadable.append(f"version {model.version}: {error}")
             continue
-        reports[model.version] = measure([document.label for document in documents], answers(classifier, documents, say))
+        reports[model.version] = measure([document.label for document in documents], classify_all(classifier, documents, say))
     return reports, unreadable
 
 
 def activate_version(store: Store, name: str, version: int, now: datetime) -> None:
     """Activate a version after checking that it can be read. Raises ``StoreError`` and ``ModelError``."""
-    opened(store, name, version)
+    load_classifier(store, name, version)
     store.corpora.activate(name, version, now=now)
 
 
@@ -58,7 +58,7 @@ EXPLAINED_WORDS: Final = 5  # words that explain one answer
 
 
 @dataclass(frozen=True, slots=True)
-class Mistaken:
+class Mistake:
     """A misclassified document: the label given (``None``: none of them), its score, and the decisive words."""
 
     document: Document
@@ -73,10 +73,10 @@ class Mistakes:
 
     looked: int
     wrong: int
-    shown: tuple[Mistaken, ...]
+    shown: tuple[Mistake, ...]
 
 
-def opened(store: Store, corpus: str, version: int) -> Classifier:
+def load_classifier(store: Store, corpus: str, version: int) -> Classifier:
     """Return the classifier of a version. Raises ``StoreError``, and ``ModelError`` if it cannot be read."""
     return base.restore(store.corpora.blob(corpus, version))
 
@@ -84,10 +84,10 @@ def opened(store: Store, corpus: str, version: int) -> Classifier:
 def mistakes(
     store: Store, corpus: str, version: int, *, label: str | None = None, predicted: str | None = None, limit: int = 50
 ) -> Mistakes:  # fmt: skip
-    """Return the errors of a version, filtered by ``label`` and ``predicted`` (``""``: none of the labels). Raises as :func:`opened`."""
-    classifier, held_out = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
+    """Return the errors of a version, filtered by ``label`` and ``predicted`` (``""``: none). Raises as :func:`load_classifier`."""
+    classifier, held_out = load_classifier(store, corpus, version), store.corpora.model(corpus, version).held_out
     unseen = (doc for doc in store.corpora.documents(corpus, label=label) if doc.id in held_out)
-    examined, wrong, errors = 0, 0, list[Mistaken]()
+    examined, wrong, errors = 0, 0, list[Mistake]()
     for part in chunks(islice(unseen, MAX_DOCUMENTS), AT_ONCE):
         answers = [classifier.classify(doc.title, doc.text) for doc in part]
         examined += len(part)
@@ -97,7 +97,7 @@ def mistakes(
             wrong += 1
             if len(errors) < limit and predicted in (None, answer.label or ""):
                 score = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
-                errors.append(Mistaken(doc, answer.label, score, classifier.explain(doc.title, doc.text, answer.label, EXPLAINED_WORDS)))
+                errors.append(Mistake(doc, answer.label, score, classifier.explain(doc.title, doc.text, answer.label, EXPLAINED_WORDS)))
     return Mistakes(examined, wrong, tuple(errors))
 
 

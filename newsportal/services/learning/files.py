@@ -45,7 +45,7 @@ def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Pat
     """Yield the documents of a file or folder; ``form`` is one of ``FORMS`` or ``auto``. Texts may be empty. Raises ``CorpusError``.
     ``opened`` opens a file for reading (e.g. with a progress bar)."""
     check_encoding(encoding)
-    form = guess(path) if form == "auto" else form
+    form = guess_form(path) if form == "auto" else form
     try:
         if form == "folder":
             yield from _folder(path, encoding)
@@ -64,7 +64,7 @@ def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) ->
     yield from STREAMS[form](_lines(stream, name, encoding), name)
 
 
-def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, limit: int = 20) -> list[CorpusError]:
+def find_mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, limit: int = 20) -> list[CorpusError]:
     """Return the first errors of an open file, one per line, so that they can be corrected together; empty if it is valid."""
     return list(islice(_mistakes(stream, form, name, encoding), limit))
 
@@ -85,7 +85,7 @@ def _mistakes(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator
         yield error
 
 
-def guess(path: Path) -> str:
+def guess_form(path: Path) -> str:
     """Guess the form of a file by its name: JSON lines, unless it is a folder or ends with ``.csv``."""
     if path.is_dir():
         return "folder"

@@ -110,7 +110,7 @@ AT_ONCE: Final = 500  # articles between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatherResult:
     """Documents added to a corpus from stored articles, and labels given by editors."""
 
     added: int
@@ -121,7 +121,7 @@ class Gathered:
 def gather(
     sources: Sources, store: Store, name: str, *, min_chars: int = MIN_CHARS, per_label: int = PER_LABEL, since: datetime | None = None,
     progress: Progress = ignore_progress,
-) -> Gathered:  # fmt: skip
+) -> GatherResult:  # fmt: skip
     """Add stored articles to the corpus ``name``, which is created if needed. Labels given by a classifier are not used."""
     labels = categories(sources)
     labelled = store.corpora.articles(name) if store.corpora.find(name) else {}
@@ -145,7 +145,7 @@ def gather(
     edited = _join(store, name, corrected, "editor")
     choice = choose(candidates, frozenset(stories), counts, least_chars=min_chars, per_label=per_label)
     joined = _join(store, name, [NewDocument(candidate.label, article_id=candidate.id) for candidate in choice.chosen], "from-store")
-    return Gathered(joined.added, edited.added + edited.relabelled, choice)
+    return GatherResult(joined.added, edited.added + edited.relabelled, choice)
 
 
 def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> ImportResult:
@@ -164,7 +164,7 @@ def categories(sources: Sources) -> dict[str, str]:
     }
 
 
-def give_label(store: Store, corpus: str, id: str, label: str | None, *, by: str | None, now: datetime) -> Document:
+def label_document(store: Store, corpus: str, id: str, label: str | None, *, by: str | None, now: datetime) -> Document:
     """Set an editor's label on a document of a corpus or a stored article; ``None``: exclude it from training permanently. In the corpus of
     categories it also becomes the article's category, regardless of models. Raises ``StoreError``."""
     found = store.corpora.label(corpus, id, label, by=by, now=now)

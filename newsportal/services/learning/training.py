@@ -47,7 +47,7 @@ class TrainingDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     """A classifier, its evaluation on held-out documents (``None``: there were none), and warnings."""
 
     classifier: Classifier
@@ -69,7 +69,7 @@ class Version:
     """The result of a training: the new version, whether it is active now, and the reason."""
 
     version: int
-    trained: Trained
+    trained: TrainingResult
     active: bool
     reason: Message
 
@@ -81,27 +81,27 @@ def training_document(document: Document) -> TrainingDocument:
 def train(
     documents: Sequence[TrainingDocument], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
     progress: Progress | None = None,
-) -> Trained:  # fmt: skip
+) -> TrainingResult:  # fmt: skip
     """Train on ``documents`` without the held-out ``share``, and evaluate. Raises ``ModelError`` if nothing can be learnt."""
     say = progress or ignore_progress
     labels = [doc.label for doc in documents]
-    groups = grouped(documents, say) if share else {}
+    groups = group_documents(documents, say) if share else {}
     test_ids = held_out([doc.id for doc in documents], labels, groups, share, seed)
     test_set = [doc for doc in documents if doc.id in test_ids]
     classifier = base.train(algorithm, _examples(doc for doc in documents if doc.id not in test_ids), progress=say, seed=seed, trained=now)
-    report = measure([doc.label for doc in test_set], answers(classifier, test_set, say)) if test_set else None
+    report = measure([doc.label for doc in test_set], classify_all(classifier, test_set, say)) if test_set else None
     if refit and test_set:
         on_all: Progress = lambda part, step: say(part, f"{step} (on everything)")  # noqa: E731
         classifier = base.train(algorithm, _examples(documents), progress=on_all, seed=seed, trained=now)
     messages = (*corpus_warnings(labels, [doc.label for doc in test_set]), *classifier.facts.warnings)
-    return Trained(classifier, report, test_ids, dict(Counter(labels)), messages)
+    return TrainingResult(classifier, report, test_ids, dict(Counter(labels)), messages)
 
 
 def _examples(documents: Iterable[TrainingDocument]) -> list[Example]:
     return [Example(doc.text, (doc.label,), doc.title) for doc in documents]
 
 
-def answers(classifier: Classifier, documents: Sequence[TrainingDocument], say: Progress) -> list[Answer]:
+def classify_all(classifier: Classifier, documents: Sequence[TrainingDocument], say: Progress) -> list[Answer]:
     found: list[Answer] = []
     for start in range(0, len(documents), AT_ONCE):
         say(start / len(documents), "measuring")
@@ -109,7 +109,7 @@ def answers(classifier: Classifier, documents: Sequence[TrainingDocument], say: 
     return found
 
 
-def grouped(documents: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
+def group_documents(documents: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
     """Return id → name of its group: documents of one story, and reposts detected by ``judge``."""
     parents: dict[str, str] = {}
     compare = finder("judge")
@@ -151,7 +151,7 @@ def train_corpus(
     return Version(version, trained, good, reason)
 
 
-def _better(store: Store, name: str, trained: Trained, documents: Sequence[TrainingDocument], say: Progress) -> tuple[bool, Message]:
+def _better(store: Store, name: str, trained: TrainingResult, documents: Sequence[TrainingDocument], say: Progress) -> tuple[bool, Message]:
     """Return whether the new model should replace the active one, and why."""
     active = store.corpora.active(name)
     if active is None:
@@ -165,14 +165,14 @@ def _better(store: Store, name: str, trained: Trained, documents: Sequence[Train
     if not shared:
         return True, Message("train.incomparable", old=active)
     true = [doc.label for doc in shared]
-    new, old = answers(trained.classifier, shared, say), answers(former, shared, say)
+    new, old = classify_all(trained.classifier, shared, say), classify_all(former, shared, say)
     after, former_f1 = measure(true, new).macro_f1, measure(true, old).macro_f1
     figures = {"new": f"{100 * after:.1f}", "before": f"{100 * former_f1:.1f}"}
     reason = Message("train.compared", old=active, both=len(shared), **figures)
-    return after >= former_f1 - TOLERANCE or not surely_worse(true, new, old), reason
+    return after >= former_f1 - TOLERANCE or not is_clearly_worse(true, new, old), reason
 
 
-def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:
+def is_clearly_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:
     """Return whether more documents became wrong than right by more than one standard error, sqrt(wrong + right) (McNemar 1947): a few
     documents decide nothing."""
     rights = [(answer.label == label, former.label == label) for label, answer, former in zip(true, new, old, strict=True)]
@@ -187,7 +187,7 @@ OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles ar
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class RetrainResult:
     """Result for a corpus. ``version``: the new version, ``None`` if none was trained, with the reason in ``why``."""
 
     corpus: str
@@ -224,7 +224,7 @@ class _Gathered:
 
 def retrain(
     sources: Sources, store: Store, *, force: bool = False, algorithm: str = DEFAULT, progress: Progress | None = None
-) -> Iterator[Done]:  # fmt: skip
+) -> Iterator[RetrainResult]:  # fmt: skip
     """Gather articles, and train the models of categories and topics that have enough. ``force``: also with few new articles."""
     least = 1 if force else sources.classifier.least_new
     gather(sources, store, CATEGORIES, progress=progress or ignore_progress)  # without labels given by a classifier
@@ -242,16 +242,16 @@ def retrain(
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
         if len(found.inside) < MIN_TOPIC_ARTICLES:
-            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=MIN_TOPIC_ARTICLES))
+            yield RetrainResult(corpus, len(found.inside), 0, why=Message("train.needs", least=MIN_TOPIC_ARTICLES))
             continue
         store.corpora.create(corpus, now=_now(), note=f"articles with and without the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
         yield _trained(store, corpus, least, algorithm, progress)
 
 
-def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> Done:
+def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> RetrainResult:
     if store.corpora.find(corpus) is None:
-        return Done(corpus, 0, 0, why=Message("train.no-articles"))
+        return RetrainResult(corpus, 0, 0, why=Message("train.no-articles"))
     counts = {row.label: row.documents for row in store.corpora.count(corpus)}
     documents = sum(counts.values())
     versions = store.corpora.models(corpus)
@@ -259,15 +259,15 @@ def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress
     enough = [label for label, number in counts.items() if number >= MIN_LABEL_DOCUMENTS]
     if len(enough) < 2:
         reason = Message("train.labels", least=MIN_LABEL_DOCUMENTS, enough=len(enough), all=len(counts))
-        return Done(corpus, documents, new, why=reason)
+        return RetrainResult(corpus, documents, new, why=reason)
     if new < least_new:
-        return Done(corpus, documents, new, why=Message("train.few-new", least=least_new))
+        return RetrainResult(corpus, documents, new, why=Message("train.few-new", least=least_new))
     try:
         result = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
     except ModelError as error:
-        return Done(corpus, documents, new, why=error.message)
+        return RetrainResult(corpus, documents, new, why=error.message)
     figure = result.trained.report.macro_f1 if result.trained.report else None
-    return Done(corpus, documents, new, result.version, figure, result.active, result.reason)
+    return RetrainResult(corpus, documents, new, result.version, figure, result.active, result.reason)
 
 
 def _now() -> datetime:

@@ -46,7 +46,7 @@ class RetryLater(NewsportalError):
         return max(min(doubled, longest), timedelta(seconds=self.seconds or 0))
 
 
-class Unwanted(NewsportalError):
+class Deleted(NewsportalError):
     """Raised by a target that has deleted the article permanently. The caller marks it as withdrawn."""
 
 
@@ -85,7 +85,7 @@ class Target(Protocol):
         """Return a digest of all that would be published: it changes with the content. Raises ``Refused``."""
 
     def put(self, article: StoredArticle, entry: OutboxEntry) -> Published:
-        """Publish or replace the article. Raises ``Refused``, ``RetryLater``, ``Unwanted``, ``AlreadyPublished``."""
+        """Publish or replace the article. Raises ``Refused``, ``RetryLater``, ``Deleted``, ``AlreadyPublished``."""
 
     def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
         """Withdraw the article; no effect if it is not published. ``article``: ``None`` if it is no longer in the store."""

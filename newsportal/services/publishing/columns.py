@@ -61,7 +61,7 @@ def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
         words = article.topics if column.by == "topic" else (fields.text(article, column.by, zone),)
         return next((column.lookup[word] for word in words if word in column.lookup), None)
     if column.template is not None:
-        return fields.filled(column.template, article, zone)
+        return fields.fill_template(column.template, article, zone)
     found = fields.value(article, column.field or "", zone)
     if isinstance(found, tuple):
         return column.join.join(found)
@@ -73,7 +73,7 @@ def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
     return int(moment.timestamp()) if column.format == UNIX else moment.strftime(column.format)
 
 
-def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
+def convert(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
     """Convert ``value`` to the column's type. Raises ``Refused``."""
     kind = column.type
     if isinstance(value, datetime):
@@ -148,7 +148,7 @@ def kind_of(column: TableColumn[Any]) -> Kind:
     return next((kind for type_, kind in TYPES if isinstance(column.type, type_)), "other")
 
 
-def mistakes(table: Table, target: Target) -> Iterator[str]:
+def find_mistakes(table: Table, target: Target) -> Iterator[str]:
     """Yield mistakes in sources.yaml or the table, each with its remedy."""
     columns = table.columns
     for name, column in target.columns.items():
@@ -168,7 +168,7 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
         yield "the table's engine has no transactions, so a crash may write an article twice: give key, or ALTER TABLE … ENGINE=InnoDB"
 
 
-def notes(table: Table, target: Target) -> Iterator[str]:
+def find_remarks(table: Table, target: Target) -> Iterator[str]:
     """Yield remarks that do not prevent publishing."""
     unique = [table.primary_key.columns, *(item.columns for item in table.constraints if isinstance(item, UniqueConstraint))]
     keys = [*(columns.keys() for columns in unique), *(index.columns.keys() for index in table.indexes if index.unique)]

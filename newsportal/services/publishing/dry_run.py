@@ -53,7 +53,7 @@ def sample(now: datetime) -> StoredArticle:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Outcome:
     """Result for one entry. ``steps``: what would be done; ``refused``: why it would be refused. ``article`` ``None``: no longer stored."""
 
     entry: OutboxEntry
@@ -62,12 +62,12 @@ class Tried:
     refused: str | None = None
 
 
-def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
+def preview_waiting(work: Work, *, limit: int | None = None) -> Iterator[Outcome]:
     """Yield what a run would write, in order. Raises ``TargetDown``, ``BadTarget`` and ``StoreError``, as a run does."""
     return (_tried(work, article, entry) for article, entry in islice(pending(work), limit))
 
 
-def try_article(work: Work, article_id: str) -> Tried:
+def try_article(work: Work, article_id: str) -> Outcome:
     """Return the result of publishing this article now, regardless of earlier decisions."""
     article = load_articles(work, [article_id]).get(article_id)
     stored = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
@@ -76,14 +76,14 @@ def try_article(work: Work, article_id: str) -> Tried:
     return _tried(work, article, replace(entry, wanted="gone" if withdrawn else "there"))
 
 
-def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Tried:
+def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Outcome:
     try:
-        return Tried(entry, article, tuple(work.target.steps(article, entry)))
+        return Outcome(entry, article, tuple(work.target.steps(article, entry)))
     except Refused as error:
-        return Tried(entry, article, refused=str(error))
+        return Outcome(entry, article, refused=str(error))
 
 
-def try_target(store: Store, sources: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Tried]:
+def try_target(store: Store, sources: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Outcome]:
     """Yield the dry run of a target, for what is waiting or for one article. Raises ``UnknownTarget``, ``TargetDown``, ``BadTarget``."""
     settings = next((target for target in sources.publish if target.name == name), None) if sources else None
     if settings is None or sources is None or (article_id and store.article(article_id) is None):
@@ -91,4 +91,4 @@ def try_target(store: Store, sources: Sources | None, name: str, article_id: str
     with closing(open_target(settings, sources)) as target:
         target.check()
         work = Work(store, settings, target, now=now)
-        yield from [try_article(work, article_id)] if article_id else waiting(work, limit=MAX_ARTICLES)
+        yield from [try_article(work, article_id)] if article_id else preview_waiting(work, limit=MAX_ARTICLES)

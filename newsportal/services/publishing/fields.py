@@ -83,7 +83,7 @@ def text(article: StoredArticle, name: str, zone: tzinfo) -> str:
     return "" if found is None else ", ".join(found) if isinstance(found, tuple) else str(found)
 
 
-def filled(template: str, article: StoredArticle, zone: tzinfo, of: Callable[[str], str] = str) -> str:
+def fill_template(template: str, article: StoredArticle, zone: tzinfo, of: Callable[[str], str] = str) -> str:
     """Fill in ``template`` with the article's fields, each passed through ``of``."""
     return "".join(literal + (of(text(article, name, zone)) if name else "") for literal, name in template_parts(template))
 

@@ -92,8 +92,8 @@ class FolderTarget:
 
     def _name(self, article: StoredArticle) -> str:
         """Return the file's path within the folder. Only the slashes of the template separate folders, not those in values."""
-        path = fields.filled(self._target.file, article, self._zone, of=safe)
-        parts = [shortened(part, article.id) for part in path.split("/") if part.strip(" .")]
+        path = fields.fill_template(self._target.file, article, self._zone, of=safe_name)
+        parts = [shorten(part, article.id) for part in path.split("/") if part.strip(" .")]
         return str(PurePosixPath(*parts)) + ENDINGS[self._target.format]
 
     def _path(self, name: str) -> Path:
@@ -117,13 +117,13 @@ class FolderTarget:
             raise TargetDown(f"{self._root / name}: {reason}; nothing was partly written") from error
 
 
-def safe(text: str) -> str:
+def safe_name(text: str) -> str:
     """Return ``text`` as a file name valid on every system: no separators, devices or invisible characters. 中文 is kept."""
     plain = UNSAFE.sub("-", " ".join(unicodedata.normalize("NFC", text).split())).strip(" .")
     return f"_{plain}" if RESERVED.match(plain) else plain
 
 
-def shortened(name: str, id: str) -> str:
+def shorten(name: str, id: str) -> str:
     """Shorten ``name`` to ``MAX_NAME_BYTES``, keeping an id in it."""
     name = name.strip(" .")
     name = f"_{name}" if RESERVED.match(name) else name
@@ -146,12 +146,12 @@ def markdown(article: StoredArticle, zone: tzinfo) -> str:
     head = {"date" if name == "moment" else name: values[name] for name in FRONT if name in values}
     head |= {"id": article.id, "revision": article.revision}
     front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10_000)
-    lines = [marked(line.strip()) for line in fields.text(article, "text", zone).splitlines() if line.strip()]
+    lines = [escape_markdown(line.strip()) for line in fields.text(article, "text", zone).splitlines() if line.strip()]
     pictures = [f"![]({(BREAKING.sub(lambda found: quote(found[0]), url))})" for url in values.get("images", ())]
     return f"---\n{front}---\n\n" + "\n\n".join([*lines, *pictures]) + "\n"
 
 
-def marked(line: str) -> str:
+def escape_markdown(line: str) -> str:
     """Escape a line of plain text, so that Markdown shows it unchanged, without markup or HTML."""
     return MARKS.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line).replace("&", "&amp;")
 

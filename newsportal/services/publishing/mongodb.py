@@ -195,7 +195,7 @@ class MongoTarget(DocumentTarget):
         except NewsportalError:
             raise
         except (errors.PyMongoError, errors.DocumentTooLarge, ValueError, OSError) as error:
-            raise explained(error, self._place) from error
+            raise explain_error(error, self._place) from error
 
 
 def _document(article: StoredArticle, entry: OutboxEntry) -> Document:
@@ -227,7 +227,7 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
     return found
 
 
-def explained(error: Exception, place: str) -> NewsportalError:
+def explain_error(error: Exception, place: str) -> NewsportalError:
     text = str(error).partition(", Timeout:")[0].partition(", full error:")[0][:300]
     if isinstance(error, errors.ConfigurationError | errors.InvalidName):
         return BadTarget(f"{place}: {text}; correct publish.to, for example mongodb://localhost/newsportal")

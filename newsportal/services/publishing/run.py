@@ -21,7 +21,7 @@ from typing import Final
 from uuid import uuid4
 
 from newsportal.errors import NewsportalError
-from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, RetryLater, Target, TargetDown, Unwanted
+from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Deleted, Published, Refused, RetryLater, Target, TargetDown
 from newsportal.services.publishing.fields import DocumentTarget, story_version
 from newsportal.services.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
@@ -91,7 +91,7 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
         while not work.stopped() and (limit is None or tally.done < limit):
             batch = BULK_BATCH if isinstance(work.target, DocumentTarget) else BATCH
             batch = batch if limit is None else min(batch, limit - tally.done)
-            entries = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=batch)
+            entries = work.store.outbox.lease_due(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=batch)
             if not entries:
                 break
             _deliver(work, entries, tally)
@@ -110,11 +110,11 @@ def follow(work: Work) -> None:
         changes = store.changes(after, CHANGES)
         if not changes:
             return
-        to_check, to_withdraw = wanted(work, changes)
+        to_check, to_withdraw = split_changes(work, changes)
         store.outbox.follow(name, to_check, to_withdraw, after=after, up_to=changes[-1].seq, now=work.now())
 
 
-def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
+def split_changes(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
     """Return the articles to check, and those to withdraw."""
     store, target = work.store, work.settings.name
     ids = list(dict.fromkeys(change.id for change in changes))
@@ -124,7 +124,7 @@ def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str
     bulk = isinstance(work.target, DocumentTarget)
     if work.settings.only.versions == "heads" or bulk:
         former = {entry.place for entry in entries.values() if entry.place} if bulk else set()  # their former stories
-        stories = store.listed({article.story_id for article in articles} | former)
+        stories = store.by_id({article.story_id for article in articles} | former)
         heads = {story_id: story.head.id for story_id, story in stories.items()}
         changed = [store.story(id) for id, story in stories.items() if bulk and (story.count > 1 or id in former)]
         siblings = [version.id for story in changed if story is not None for version in story.versions]
@@ -138,7 +138,7 @@ def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
     """Return id → article for those that exist; for targets of documents with data of their stories."""
     articles = work.store.articles(list(ids))
     if isinstance(work.target, DocumentTarget):
-        stories = work.store.listed({article.story_id for article in articles})
+        stories = work.store.by_id({article.story_id for article in articles})
         articles = [story_version(article, stories.get(article.story_id)) for article in articles]
     return {article.id: article for article in articles}
 
@@ -240,7 +240,7 @@ def _failure(work: Work, entry: OutboxEntry, error: Exception, tally: Tally) -> 
     """Return the result for an error about one article; ``None`` if another process has leased it. Raises other ``NewsportalError``."""
     if isinstance(error, RetryLater):
         return _put_off(entry, error, work.now(), tally)
-    if isinstance(error, Unwanted):
+    if isinstance(error, Deleted):
         tally.withdrawn += 1
         return Result("withdrawn", str(error))
     if isinstance(error, AlreadyPublished):
@@ -286,7 +286,7 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, OutboxEntry]]:
         yield from _dry_run_step(work, entry)
     after = work.store.outbox.position(work.settings.name)
     while changes := work.store.changes(after, CHANGES):
-        to_check, to_withdraw = wanted(work, changes)
+        to_check, to_withdraw = split_changes(work, changes)
         entries = work.store.outbox.of(work.settings.name, [*to_check, *to_withdraw])
         for id in (*to_check, *(id for id in to_withdraw if id in entries)):
             if id not in seen:

@@ -23,7 +23,7 @@ from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.messages import did_you_mean
 from newsportal.services.publishing import columns
 from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Published, Refused, Step, TargetDown, digest_of
-from newsportal.services.publishing.columns import bound, key_of, row_of
+from newsportal.services.publishing.columns import convert, key_of, row_of
 from newsportal.sources.publishing import Target
 from newsportal.store.columns import build
 from newsportal.store.dialect import place_of
@@ -81,7 +81,7 @@ class TableTarget:
         self._marks = marks_table(_split(target.table or "")[0]) if target.marks == "table" else None
 
     def check(self) -> Sequence[str]:
-        return tuple(columns.notes(self._reflected(), self._target))
+        return tuple(columns.find_remarks(self._reflected(), self._target))
 
     def digest(self, article: StoredArticle) -> str:
         return digest_of(row_of(article, self._target.columns, self._zone))
@@ -158,7 +158,7 @@ class TableTarget:
                 hint = did_you_mean(name, names)
                 text = ", ".join(names) or "none"
                 raise BadTarget(f"{self._place}: there is no table {name}; there is: {text}" + (f" ({hint})" if hint else "")) from error
-        if mistakes := list(columns.mistakes(found, self._target)):
+        if mistakes := list(columns.find_mistakes(found, self._target)):
             raise BadTarget("\n".join(f"{self._place}: table {self._target.table}: {mistake}" for mistake in mistakes))
         self._table = found
         return found
@@ -252,7 +252,7 @@ class TableTarget:
     def _row(self, article: StoredArticle, table: sa.Table) -> dict[str, Any]:
         row = row_of(article, self._target.columns, self._zone)
         sqlite = self._opened().dialect.name == "sqlite"
-        return {name: bound(value, table.c[name], sqlite=sqlite) for name, value in row.items()}
+        return {name: convert(value, table.c[name], sqlite=sqlite) for name, value in row.items()}
 
     def _step(self, statement: sa.Insert | sa.Update | sa.Delete) -> Step:
         compiled = statement.compile(dialect=self._opened().dialect)

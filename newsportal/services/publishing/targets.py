@@ -26,7 +26,7 @@ Action = Literal["put", "keep", "remove", "skip", "wait"]
 """Write the current state; leave as it is; withdraw; not for this target; check again later."""
 
 
-def fits(article: StoredArticle, only: Only) -> bool:
+def is_selected(article: StoredArticle, only: Only) -> bool:
     """Return whether an article is selected, whatever version of its story it is."""
     return (
         article.hidden is None
@@ -49,7 +49,7 @@ def decide(target: Settings, entry: OutboxEntry, article: StoredArticle | None, 
         return "remove" if entry.published else "skip"
     if entry.published:
         return "put" if target.revisions == "update" else "keep"
-    if not fits(article, target.only):
+    if not is_selected(article, target.only):
         return "skip"
     if target.only.versions == "heads":
         siblings = [other for other in others if other.article_id != entry.article_id]
@@ -67,7 +67,7 @@ def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mappi
     found: list[str] = []
     for article in articles:
         head = heads.get(article.story_id)
-        if article.id in with_entry or (fits(article, target.only) and (target.only.versions == "all" or head == article.id)):
+        if article.id in with_entry or (is_selected(article, target.only) and (target.only.versions == "all" or head == article.id)):
             found.append(article.id)
         elif target.only.versions == "heads" and head is not None:
             found.append(head)  # it joined or left a story, whose original may have changed
@@ -105,5 +105,5 @@ def request_publication(store: Store, targets: Collection[str], target: str, art
     valid = target in targets or before is not None
     if not valid or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):
         raise UnknownTarget(target)
-    store.outbox.ask(target, [article_id], "there" if wish == "there" else "gone", now=now)
+    store.outbox.request(target, [article_id], "there" if wish == "there" else "gone", now=now)
     return before.wanted if before else "gone"

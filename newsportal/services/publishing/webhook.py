@@ -18,7 +18,7 @@ from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.schedule.freshness import retry_after
 from newsportal.services.publishing import fields
-from newsportal.services.publishing.base import BadTarget, Published, Refused, RetryLater, Step, TargetDown, Unwanted, digest_of
+from newsportal.services.publishing.base import BadTarget, Deleted, Published, Refused, RetryLater, Step, TargetDown, digest_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
 from newsportal.store.columns import storable
@@ -75,7 +75,7 @@ class WebhookTarget:
             return
         try:
             self._send(self._message(None, entry), self._key(None, entry))
-        except Unwanted:
+        except Deleted:
             return
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
@@ -121,7 +121,7 @@ class WebhookTarget:
             is_id = isinstance(id, str | int) and not isinstance(id, bool)
             return Published(storable(str(id if is_id else answer.headers.get("location", "")))[:MAX_PLACE])
         if answer.status == 410:
-            raise Unwanted(f"{answered}: it has deleted the article permanently")
+            raise Deleted(f"{answered}: it has deleted the article permanently")
         if answer.status in LATER or answer.status >= 500:
             raise RetryLater(answered, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
         if answer.status in UNFIT_STATUSES:

@@ -140,7 +140,7 @@ def names(clicks: Clicks, begin: float, end: float) -> list[str]:
     return [clicks.readers[reader] for reader in np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)]).tolist()]
 
 
-def looks(clicks: Clicks, readers: frozenset[str]) -> list[tuple[str, ReaderViews]]:
+def reader_views(clicks: Clicks, readers: frozenset[str]) -> list[tuple[str, ReaderViews]]:
     starts = clicks.starts()
     selected = [(name, slice(starts[number], starts[number + 1])) for number, name in enumerate(clicks.readers) if name in readers]
     return [(name, (clicks.at[rows], clicks.story[rows], clicks.share[rows])) for name, rows in selected]
@@ -175,7 +175,7 @@ def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int
     began = time.perf_counter()
     deleted = store.readers.prune_views(alpha=alpha_of(store), now=now)
     views, readers = store.readers.counts()
-    tracked = watched(store.readers.views(since=since), views, progress)
+    tracked = with_progress(store.readers.views(since=since), views, progress)
     model = best.fit(Log(tracked, items(store.readers, now, days=days)), now)
     return save_fit(store, now, model, {"by": "embedded", "views": views, "readers": readers, "let_go": deleted}, began)
 
@@ -187,7 +187,7 @@ def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, 
     return record
 
 
-def watched(views: Iterable[View], total: int, progress: Progress) -> Iterator[View]:
+def with_progress(views: Iterable[View], total: int, progress: Progress) -> Iterator[View]:
     """Yield the views, reporting progress."""
     number = 0
     for number, view in enumerate(views, 1):

@@ -40,7 +40,7 @@ class Suggestion(NamedTuple):
 
     story: Story
     recommendation: Recommendation
-    because: Story | None
+    origin: Story | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class _Fitted:
     model: best.Best | Paper
 
 
-def served(fit: best.Best, settings: Recommending) -> best.Best | Paper:
+def method_of(fit: best.Best, settings: Recommending) -> best.Best | Paper:
     """Return the method named by ``settings`` for a fit."""
     if settings.method == "best":
         return fit
     return Paper(fit, settings.alpha, settings.rate, DAY if settings.unit == "days" else HOUR)
 
 
-def early(store: Store, now: datetime, days: int) -> best.Best:
+def early_model(store: Store, now: datetime, days: int) -> best.Best:
     """Return a model of the latest views with default weights, before the first fit. Raises ``StoreError``."""
     views = store.readers.recent(now - timedelta(days=days), limit=EARLY_VIEWS)
     clicks = to_columns(Log(views, items(store.readers, now, days=days)))
@@ -94,7 +94,7 @@ class Recommender:
         history = self._store.readers.history(reader) if reader else []
         answers = model.recommend(history, now, n + SPARE, reader=reader or "")
         story_ids = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
-        stories = self._store.listed(story_ids)
+        stories = self._store.by_id(story_ids)
         excluded = {view.story for view in history}
         found: list[Suggestion] = []
         for answer in answers:
@@ -117,12 +117,12 @@ class Recommender:
         fit = self._store.readers.fit(newer_than=current.made if current else None)
         if fit is not None:
             try:
-                return fit.made, fit.made, served(best.unpack(fit.packed), self._settings)
+                return fit.made, fit.made, method_of(best.unpack(fit.packed), self._settings)
             except ModelError as error:
                 log.warning("the fit of %s is not used: %s", fit.made, error)
         if current is not None and (current.made is not None or now - current.since < EARLY):
             return current.made, current.since, current.base
-        return None, now, served(early(self._store, now, self._settings.days), self._settings)
+        return None, now, method_of(early_model(self._store, now, self._settings.days), self._settings)
 
     def _look(self, now: datetime) -> None:
         try:

@@ -37,7 +37,7 @@ class ComparedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """Result for a page. ``ruled`` ``None``: the rule finds no body; ``free`` ``None``: the template-free extractor finds none, for the
     reason ``why``. ``likeness``: share of characters in common lines, from 0 to 1."""
 
@@ -55,7 +55,7 @@ class Compared:
 class CrossCheck:
     """All pages, and the numbers of those extracted by the rule, with similar texts, the same title, the same date."""
 
-    pages: tuple[Compared, ...]
+    pages: tuple[Comparison, ...]
     read: int
     alike: int
     titles: int
@@ -75,7 +75,7 @@ def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
     )  # fmt: skip
 
 
-def compare(rule: ArticleRule, page: Page) -> Compared:
+def compare(rule: ArticleRule, page: Page) -> Comparison:
     """Extract a page with and without the rule. Parts not in the rule (title, date) are extracted without it, as in the crawl."""
     document = dom.document(page)
     ruled: Extraction | None = apply(rule, document, page.fetched)
@@ -86,14 +86,14 @@ def compare(rule: ArticleRule, page: Page) -> Compared:
     except NotApplicable as error:
         reason = error.reason
     if ruled.text is None:
-        return Compared(page.url, None, free, reason, 0.0, False, False)
+        return Comparison(page.url, None, free, reason, 0.0, False, False)
     same_title = rule.title is None or free is None or _plain(ruled.title) == _plain(free.title)
     same_date = rule.date is None or free is None or _day(ruled) == _day(free)
     text = (free.text if free else None) or ""
-    return Compared(page.url, ruled, free, reason, likeness(ruled.text, text), same_title, same_date, compared_lines(ruled.text, text))
+    return Comparison(page.url, ruled, free, reason, similarity(ruled.text, text), same_title, same_date, compared_lines(ruled.text, text))
 
 
-def likeness(first: str, second: str) -> float:
+def similarity(first: str, second: str) -> float:
     left, right = (Counter(filter(None, map(_plain, text.splitlines()))) for text in (first, second))
     total = sum(len(line) * count for lines in (left, right) for line, count in lines.items())
     return 2 * sum(len(line) * count for line, count in (left & right).items()) / total if total else 0.0

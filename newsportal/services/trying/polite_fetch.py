@@ -19,7 +19,7 @@ MAX_WAIT = 10.0
 MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
 
 
-class Visitor:
+class PoliteFetcher:
     """Fetches pages by URL. Raises ``EgressDenied`` and ``FetchFailed``, including ``FetchRefused``. Redirects are followed here, so that
     robots.txt is checked for each URL; ``get`` may raise ``Redirected``. ``requests``: number of requests, including robots.txt and
     redirects; ``report`` is called with each URL before its request."""
@@ -102,9 +102,11 @@ class Visitor:
             self._last[origin] = time.monotonic()
 
 
-def visitor(sources: Sources, *, max_requests: int = MAX_REQUESTS, report: Callable[[str], None] = lambda url: None) -> Visitor:
+def polite_fetcher(
+    sources: Sources, *, max_requests: int = MAX_REQUESTS, report: Callable[[str], None] = lambda url: None
+) -> PoliteFetcher:
     get, polite, agent = fetcher(sources, follow=False), sources.politeness, product_token(sources.user_agent)
-    return Visitor(get, agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), max_requests=max_requests, report=report)
+    return PoliteFetcher(get, agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), max_requests=max_requests, report=report)
 
 
 def _origin(url: str) -> str:

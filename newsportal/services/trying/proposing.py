@@ -18,11 +18,11 @@ from newsportal.messages import Message, format_time, to_json
 from newsportal.services.discovery.finders import Kind, Proposal, forum_proposal, gallery_proposal
 from newsportal.services.discovery.opml import Outline, read
 from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
-from newsportal.services.trying.polite_fetch import Visitor, visitor
-from newsportal.services.trying.trial import ArticleTrial, Trial, article
+from newsportal.services.trying.polite_fetch import PoliteFetcher, polite_fetcher
+from newsportal.services.trying.trial import ArticleTrial, Trial, try_article
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, edit
 from newsportal.sources.changing import combine
-from newsportal.sources.editing import Written, append_entry
+from newsportal.sources.editing import Digest, append_entry
 from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
 from newsportal.store import open_store
@@ -31,7 +31,7 @@ from newsportal.text import clean, dom
 Visited = Feed | Sitemap | Region | Forum | Gallery
 
 
-class AlreadyThere(NewsportalError):
+class SourceExists(NewsportalError):
     """Raised by :func:`entry` for a URL already visited by the source ``key``. The caller shows it."""
 
     def __init__(self, address: str, key: str) -> None:
@@ -51,10 +51,10 @@ def existing_source(proposal: Proposal, sources: Sources) -> Visited | None:
 
 
 def entry(proposal: Proposal, name: str | None, category: str | None, sources: Sources, taken: Collection[str] = ()) -> dict[str, str]:
-    """Return the proposal's values with a unique name; ``taken``: names used meanwhile. Raises ``AlreadyThere``."""
+    """Return the proposal's values with a unique name; ``taken``: names used meanwhile. Raises ``SourceExists``."""
     existing = existing_source(proposal, sources)
     if existing is not None:
-        raise AlreadyThere(proposal.address, existing.key)
+        raise SourceExists(proposal.address, existing.key)
     siblings: Sequence[Visited] = getattr(sources, proposal.kind)
     names = {source.name for source in siblings} | set(taken)
     literals = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in proposal.values.items()}
@@ -70,7 +70,7 @@ def free_name(base: str, taken: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class Plan:
     """Plan of an import. ``new``: entries of sources.yaml; ``there``: known URLs with the source's key; ``bad``: invalid URLs with the
     reason."""
 
@@ -79,7 +79,7 @@ class Import:
     bad: tuple[tuple[str, Message], ...]
 
 
-def planned(outlines: Sequence[Outline], sources: Sources, category: str | None, *, enabled: bool = True) -> Import:
+def plan_import(outlines: Sequence[Outline], sources: Sources, category: str | None, *, enabled: bool = True) -> Plan:
     """Return which feeds of a list are new, in any spelling of their URLs; names are made unique, URLs checked as in sources.yaml."""
     existing = {bare(feed.url): feed.key for feed in sources.feeds}
     names = {feed.name for feed in sources.feeds}
@@ -101,7 +101,7 @@ def planned(outlines: Sequence[Outline], sources: Sources, category: str | None,
         folder = category or (clean(CONTROL.sub(" ", outline.folder)) if outline.folder else None)
         values: dict[str, Any] = {"name": name, "url": literal(outline.url)}
         new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
-    return Import(tuple(new), tuple(present), tuple(bad))
+    return Plan(tuple(new), tuple(present), tuple(bad))
 
 
 ASKED = 50  # entries looked up in the store
@@ -153,7 +153,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Proposals:
     """Result for a URL: the best proposals with previews, ``others`` found as well, ``notes`` on failed requests."""
 
     previews: tuple[Preview, ...]
@@ -161,16 +161,16 @@ class Offer:
     notes: tuple[Message, ...] = ()
 
 
-def proposed(
+def propose(
     url: str,
     sources: Sources,
-    visit: Visitor,
+    visit: PoliteFetcher,
     *,
     kind: Family | None = None,
     everything: bool = False,
     name: str | None = None,
     category: str | None = None,
-) -> Offer:
+) -> Proposals:
     """Find sources at ``url`` (``https://`` may be omitted). Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and
     ``NewsportalError`` for a URL that is visited already."""
     found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
@@ -182,17 +182,17 @@ def proposed(
         values = entry(proposal, name, category, sources, taken)
         taken.add(values["name"])
         trial = Trial(f"{proposal.family}:{values['name']}", proposal.address, proposal.links)
-        reading = article(trial, None, visit) if proposal.kind in ("feeds", "sitemaps", "regions") else None
+        reading = try_article(trial, None, visit) if proposal.kind in ("feeds", "sitemaps", "regions") else None
         previews.append(Preview(proposal, values, reading, overlap(sources, proposal.links)))
-    return Offer(tuple(previews), tuple(found[len(selected) :]), (*notes, Message("look.requests", number=visit.requests)))
+    return Proposals(tuple(previews), tuple(found[len(selected) :]), (*notes, Message("look.requests", number=visit.requests)))
 
 
-def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Written:
+def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Digest:
     """Append entries to their lists in ``path``; return the result of :func:`newsportal.sources.edit`, whose errors it raises."""
     return edit(path, combine([append_entry(kind, values) for kind, values in added]), expected)
 
 
-def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:
+def _found(url: str, kind: Family | None, everything: bool, visit: PoliteFetcher) -> tuple[list[Proposal], list[Message]]:
     """Return the proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
     if kind in ("forum", "gallery"):
         page = visit(url)
@@ -282,10 +282,10 @@ def check_addresses(
 
 
 def _search_address(url: str, sources: Sources, report: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
-    visit = visitor(sources, max_requests=MAX_REQUESTS + MORE, report=report)
+    visit = polite_fetcher(sources, max_requests=MAX_REQUESTS + MORE, report=report)
     try:
-        offer = proposed(url, sources, visit, kind=kind, everything=everything)
-    except AlreadyThere as error:
+        offer = propose(url, sources, visit, kind=kind, everything=everything)
+    except SourceExists as error:
         return AddressResult(url, error=error, there=error.key)
     except NewsportalError as error:
         report(url)  # raises if that was the reason
@@ -298,14 +298,14 @@ def _search_address(url: str, sources: Sources, report: Callable[[str], None], k
     for other in offer.others:
         try:
             choices.append(Choice(other.kind, dict(entry(other, None, None, sources)), best=False, proposal=other))
-        except AlreadyThere as error:
+        except SourceExists as error:
             existing = error.key
     return AddressResult(url, tuple(choices), offer.notes, there=existing)
 
 
-def listed(body: bytes, sources: Sources) -> list[AddressResult]:
+def parse_opml(body: bytes, sources: Sources) -> list[AddressResult]:
     """Return the feeds of an OPML list, with the sources of existing ones, without requests. Raises ``BadOpml``."""
-    plan = planned(read(body).feeds, sources, None)
+    plan = plan_import(read(body).feeds, sources, None)
     found = [AddressResult(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
     found += [AddressResult(url, there=key) for url, key in plan.there]
     return [*found, *(AddressResult(url, error=NewsportalError(reason)) for url, reason in plan.bad)]

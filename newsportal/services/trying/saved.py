@@ -25,9 +25,8 @@ from newsportal.services.trying.trial import (
     MAX_TRIED,
     ArticleTrial,
     Fetch,
+    PageUnavailable,
     Trial,
-    Unread,
-    article,
     engine_trial,
     fetch_once,
     fetcher,
@@ -37,6 +36,7 @@ from newsportal.services.trying.trial import (
     query_for,
     source_fetcher,
     trials,
+    try_article,
 )
 from newsportal.sources import Feed, Forum, Gallery, HotList, Newsletter, Region, Sitemap, Source, Sources
 from newsportal.sources.places import ArticlePlace
@@ -84,18 +84,18 @@ def sites_of(addresses: Iterator[str]) -> frozenset[str]:
 
 
 def page_at(sources: Sources, url: str, html: str, now: datetime) -> Page:
-    """Return the pasted page, else fetch it. Raises ``Unread``, and the errors of fetching."""
-    return pasted(url, html, now) if html.strip() else page_of(url, fetcher(sources))
+    """Return the pasted page, else fetch it. Raises ``PageUnavailable``, and the errors of fetching."""
+    return pasted_page(url, html, now) if html.strip() else page_of(url, fetcher(sources))
 
 
-def pasted(url: str, html: str, now: datetime) -> Page:
+def pasted_page(url: str, html: str, now: datetime) -> Page:
     return Page(url or "about:blank", html.encode(), now, 200, "text/html; charset=utf-8")
 
 
 def pages_of(store: Store, sources: Sources, source: Source, url: str, html: str, now: datetime) -> tuple[list[Page], str]:
-    """Return the requested pages, and their origin (a slug). Raises ``Unread`` and the errors of reading an archive."""
+    """Return the requested pages, and their origin (a slug). Raises ``PageUnavailable`` and the errors of reading an archive."""
     if html.strip():
-        return [pasted(url, html, now)], "pasted"
+        return [pasted_page(url, html, now)], "pasted"
     fetch = source_fetcher(sources, source)
     if url:
         return [page_of(url, fetch)], "fetched"
@@ -110,7 +110,7 @@ def pages_of(store: Store, sources: Sources, source: Source, url: str, html: str
 def _fetched(address: str, fetch: Fetch) -> Page | None:
     try:
         return page_of(address, fetch)
-    except Unread:
+    except PageUnavailable:
         return None  # the other pages suffice
 
 
@@ -124,16 +124,16 @@ def addresses_of(source: Source) -> list[str]:
 Tried = list[tuple[Trial, ArticleTrial | None]]
 
 
-def tried(name: str, sources: Sources, query: str | None = None) -> Tried:
+def try_source(name: str, sources: Sources, query: str | None = None) -> Tried:
     """Try the source (or engine, or topic) of this key or name. Raises ``NewsportalError`` if there is none."""
     found = sources.find(name)
     engine = name.removeprefix("engine:")
     if not found and engine in engines.names():
         fetch = fetcher(sources)
         trial = engine_trial(engine, sources, fetch, query or query_for(engine, sources))
-        return [(trial, article(trial, None, fetch))]
+        return [(trial, try_article(trial, None, fetch))]
     if not found:
-        raise NewsportalError(unknown(name, sources))
+        raise NewsportalError(unknown_source(name, sources))
     source = found[0]
     fetch = source_fetcher(sources, source)
     if isinstance(source, Forum):
@@ -144,12 +144,12 @@ def tried(name: str, sources: Sources, query: str | None = None) -> Tried:
         return [(trial, None) for trial in trials(source, sources, fetch)]
     if isinstance(source, Newsletter):
         trial, reading = newsletter_trial(source, sources)
-        return [(trial, article(trial, source.article, fetch_once(fetch)) if source.articles and trial.links else reading)]
+        return [(trial, try_article(trial, source.article, fetch_once(fetch)) if source.articles and trial.links else reading)]
     rule, fetch = source.article if isinstance(source, ArticlePlace) else None, fetch_once(fetch)
     choice = getattr(source, "extractor", None) or sources.extractor
     free = extractor(choice.method, **choice.options)
     return [
-        (replace(trial, notes=(*trial.notes, *check_rule(trial, rule, fetch))), article(trial, rule, fetch, free))
+        (replace(trial, notes=(*trial.notes, *check_rule(trial, rule, fetch))), try_article(trial, rule, fetch, free))
         for trial in trials(source, sources, fetch, query)
     ]
 
@@ -163,7 +163,7 @@ def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator
         yield Message("check.rule", pages=len(found.pages), **counts)
 
 
-def unknown(name: str, sources: Sources) -> str:
+def unknown_source(name: str, sources: Sources) -> str:
     hint = did_you_mean(name, [source.name for source in sources.all()] + list(engines.names()))
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 

@@ -75,7 +75,7 @@ def _translated_errors(file: Path, prefix: str = "") -> Iterator[None]:
 def library_of(store: Store) -> tuple[Library, str]:
     """Return the library of the store, and the reason if it cannot be read."""
     try:
-        return _library_from(store.learnt(METHOD)), ""
+        return _library_from(store.learned_state(METHOD)), ""
     except LibraryError as error:
         return Library(), str(error)
 
@@ -84,7 +84,7 @@ def _library_from(text: str | None) -> Library:
     return Library() if text is None else read_library(text)
 
 
-def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
+def learn_pages(store: Store, pages: Iterable[Page], now: datetime) -> int:
     """Train the store's library on pages; return the number of new templates. Raises ``LibraryError``."""
     more = 0
 
@@ -97,11 +97,11 @@ def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
         more = len(list(tree.library)) - before
         return tree.dump()
 
-    store.change_learnt(METHOD, learnt, now=now)
+    store.change_learned_state(METHOD, learnt, now=now)
     return more
 
 
-def readings(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
+def compare_results(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
     """Return the results of the template-free extractor and of the library on a page, without learning from it."""
     tree = UrlTree(read_library(write_library(library)))
     found = []
@@ -114,7 +114,7 @@ def readings(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TemplateView:
     """A template for display: its boxes with depth, tag, and whether the text is in it."""
 
     directory: str
@@ -122,7 +122,7 @@ class Look:
     boxes: tuple[tuple[int, str, bool], ...]
 
 
-def looks(library: Library, site: str) -> list[Look]:
+def site_templates(library: Library, site: str) -> list[TemplateView]:
     found = []
     for directory, templates in sorted(library.sites[site].templates.items()) if site in library.sites else ():
         for template in templates:
@@ -131,7 +131,7 @@ def looks(library: Library, site: str) -> list[Look]:
             for parent in parents:
                 depths.append(depths[parent] + 1 if parent >= 0 else 0)
             boxes = tuple((depth, tag, place in template.content) for place, (depth, tag) in enumerate(zip(depths, tags, strict=True)))
-            found.append(Look("/" + "/".join(directory), template, boxes))
+            found.append(TemplateView("/" + "/".join(directory), template, boxes))
     return found
 
 
@@ -154,7 +154,7 @@ def learn_saved(store: Store, sources: Sources, now: datetime) -> tuple[int, int
     if archive is None:
         return None
     pages = saved_pages(archive, frozenset(recent_sites(store, sources)), now, PAGES)
-    return len(pages), teach(store, pages, now)
+    return len(pages), learn_pages(store, pages, now)
 
 
 def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
@@ -164,7 +164,7 @@ def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
             return False
         store.save_site_lines({site: {}}, now=now, max_sites=SITES * 2)
         return True
-    if site not in _library_from(store.learnt(METHOD)).sites:
+    if site not in _library_from(store.learned_state(METHOD)).sites:
         return False
 
     def forgotten(text: str | None) -> str:
@@ -172,7 +172,7 @@ def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
         library.forget(site)
         return write_library(library)
 
-    store.change_learnt(METHOD, forgotten, now=now)
+    store.change_learned_state(METHOD, forgotten, now=now)
     return True
 
 

@@ -60,18 +60,18 @@ class ArticleTrial:
     note: Message | None = None
 
 
-class Unread(NewsportalError):
+class PageUnavailable(NewsportalError):
     """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``ArticleTrial.failure``."""
 
 
 def page_of(url: str, fetch: Fetch) -> Page:
-    """Fetch ``url``. Raises :class:`Unread`."""
+    """Fetch ``url``. Raises :class:`PageUnavailable`."""
     try:
         page = fetch(url)
     except (EgressDenied, FetchFailed) as error:
-        raise Unread(Message("fetch.failed", url=mask(error.url), why=reason_message(error.reason))) from error
+        raise PageUnavailable(Message("fetch.failed", url=mask(error.url), why=reason_message(error.reason))) from error
     if page.status >= 400:
-        raise Unread(Message("fetch.status", status=page.status))
+        raise PageUnavailable(Message("fetch.status", status=page.status))
     return page
 
 
@@ -130,7 +130,7 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     for address in dict.fromkeys(addresses):
         try:
             pages.append(page_of(address, fetch))
-        except Unread as error:
+        except PageUnavailable as error:
             notes.append(error.message)
     check = cross_check(engine, [dom.document(page) for page in pages], max((page.fetched for page in pages), default=None))
     notes.append(Message("check.engine", pages=check.pages, results=check.results, agreed=check.agreed))
@@ -143,12 +143,12 @@ def first_reading(trial: Trial, read: Callable[[Link], ArticleTrial]) -> Article
     for link in trial.links[:MAX_TRIED]:
         try:
             return read(link)
-        except (Unread, NotApplicable) as error:
+        except (PageUnavailable, NotApplicable) as error:
             reading = ArticleTrial(link.url, failure=error.message)
     return reading
 
 
-def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> ArticleTrial | None:
+def try_article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> ArticleTrial | None:
     """Extract the first readable article: by the source's rule if it finds a body, else by ``free``, as the crawl does."""
 
     def read(link: Link) -> ArticleTrial:
@@ -167,14 +167,14 @@ def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch, empt
     """Try a list page. ``empty``: the failure for a page without links."""
     try:
         links, notes = read(page_of(url, fetch))
-    except (Unread, NotApplicable) as error:
+    except (PageUnavailable, NotApplicable) as error:
         return Trial(key, mask(url), failure=error.message)
     except EngineBlocked:
         return Trial(key, mask(url), failure=reason_message("blocked"))
     return Trial(key, mask(url), links, notes, None if links else empty or Message("find.no-articles"))
 
 
-def warned(warnings: Iterable[str]) -> Iterator[Message]:
+def warning_messages(warnings: Iterable[str]) -> Iterator[Message]:
     return (Message(f"warning.{warning}") for warning in warnings)
 
 
@@ -191,7 +191,7 @@ def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
         for entry in found.entries
         if entry.url
     )
-    return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warned(found.warnings))
+    return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warning_messages(found.warnings))
 
 
 def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
@@ -206,14 +206,14 @@ def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) ->
         following = newest[0].url if newest else None
         note = Message("look.index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
-            return (), (note, *warned(found.warnings))
+            return (), (note, *warning_messages(found.warnings))
         links, notes = _sitemap_links(source, page_of(following, fetch), fetch, depth + 1)
         return links, (note, Message("look.newest", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     choice = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
     skipped = (Message(f"left.{reason}", number=number) for reason, number in sorted(choice.left.items()))
     selected = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.moment) for entry in choice.entries)
-    return tuple(selected), (Message("look.entries", number=len(found.entries)), *skipped, *warned(found.warnings))
+    return tuple(selected), (Message("look.entries", number=len(found.entries)), *skipped, *warning_messages(found.warnings))
 
 
 def _region_links(source: Region, page: Page, fetch: Fetch) -> Links:
@@ -258,7 +258,7 @@ def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None
             url, page = board.url, _forum_page(board.url, fetch)
             code = "look.members" if page.kind == "login" else "look.threads"
             notes.append(Message(code, name=board.title, number=len(page.threads)))
-    except Unread as error:
+    except PageUnavailable as error:
         return Trial(source.key, mask(url), failure=error.message), None
     links = tuple(Link(thread.url, source.key, thread.title, published=thread.last) for thread in page.threads)
     failure = None if links else Message("find.members" if page.kind == "login" else "find.no-threads")
@@ -302,7 +302,7 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         try:
             answer = page_of(url, fetch)
             page = gallery.read(dom.document(answer), now=answer.fetched)
-        except (Unread, NotApplicable):
+        except (PageUnavailable, NotApplicable):
             ended.add(url)
             continue
         if not (is_end := gallery.is_end(page, pages, requested=url)):

@@ -21,7 +21,7 @@ def upgrade() -> None:
     number = Integer() if database == "sqlite" else BigInteger()
     options: dict[str, Any] = {}
     if database in COLLATIONS:
-        options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "collate": COLLATIONS[database]}.items()}
+        options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "exact": COLLATIONS[database]}.items()}
 
     def make(table: str, *columns: Any, key: str | Sequence[str], **more: Any) -> None:
         keys = (key,) if isinstance(key, str) else key

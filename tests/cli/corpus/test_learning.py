@@ -22,7 +22,7 @@ from newsportal.classify.base import CLASSIFIERS, Answer
 from newsportal.cli.output import writable
 from newsportal.errors import ModelError, NewsportalError
 from newsportal.services.learning import training
-from newsportal.services.learning.training import TrainingDocument, grouped, surely_worse, train, train_corpus
+from newsportal.services.learning.training import TrainingDocument, group_documents, is_clearly_worse, train, train_corpus
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 QUICK = ("-a", "chi_cosine")
@@ -229,9 +229,9 @@ def test_worse_version_is_not_activated(portal: Portal, rows: Rows) -> None:
 
 def test_surely_worse_needs_enough_documents() -> None:
     right, wrong = Answer("甲"), Answer("乙")
-    assert not surely_worse(["甲"] * 9, [wrong, *[right] * 8], [right] * 9)
-    assert not surely_worse(["甲"] * 9, [wrong] * 4 + [right] * 5, [right] * 4 + [wrong] * 3 + [right] * 2)
-    assert surely_worse(["甲"] * 9, [wrong, wrong, *[right] * 7], [right] * 9)
+    assert not is_clearly_worse(["甲"] * 9, [wrong, *[right] * 8], [right] * 9)
+    assert not is_clearly_worse(["甲"] * 9, [wrong] * 4 + [right] * 5, [right] * 4 + [wrong] * 3 + [right] * 2)
+    assert is_clearly_worse(["甲"] * 9, [wrong, wrong, *[right] * 7], [right] * 9)
 
 
 def test_concurrent_trainings_make_two_versions(portal: Portal, rows: Rows) -> None:
@@ -264,7 +264,7 @@ def test_reposts_are_one_group(rows: Rows) -> None:
         TrainingDocument("a", "x", "", "甲", "s"),
         TrainingDocument("b", "x", "", "完全是另一篇", "s"),
     ]
-    groups = grouped(documents, lambda _share, _what: None)
+    groups = group_documents(documents, lambda _share, _what: None)
     assert groups["copy"] == groups["1"]
     assert groups["a"] == groups["b"]
     assert len(set(groups.values())) == 6 + 1

@@ -14,7 +14,7 @@ from newsportal.cli.recommend import open_views, read_views, view_moment
 from newsportal.errors import ClicksError
 from newsportal.messages import show_in
 from newsportal.recommend.base import View
-from newsportal.services.learning.files import guess
+from newsportal.services.learning.files import guess_form
 
 AT = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
 JSONL = (
@@ -50,7 +50,7 @@ def test_file_and_standard_input_can_be_read_twice(tmp_path: Path, monkeypatch: 
 
 
 def test_format_is_guessed_from_the_name() -> None:
-    assert [guess(Path(name)) for name in ("a.csv", "a.CSV.gz", "a.jsonl", "a", "-", "csv.json")] == ["csv", "csv", *["jsonl"] * 4]
+    assert [guess_form(Path(name)) for name in ("a.csv", "a.CSV.gz", "a.jsonl", "a", "-", "csv.json")] == ["csv", "csv", *["jsonl"] * 4]
 
 
 @pytest.mark.parametrize(

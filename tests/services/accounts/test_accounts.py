@@ -150,7 +150,7 @@ def test_session_expires_when_idle_and_when_old(accounts: Accounts, admin: Perso
     secret, at = accounts.sessions.begin(admin.id, now=now, address="192.0.2.1", agent="Firefox"), now
     found = accounts.sessions.authenticate(secret, now=now)
     assert found is not None
-    assert (found.person, found.way) == (admin, "session")
+    assert (found.person, found.method) == (admin, "session")
     assert accounts.sessions.authenticate(secret, now=now + IDLE + timedelta(seconds=1)) is None
     while at + IDLE < now + LONGEST:
         at += IDLE - timedelta(hours=1)
@@ -243,7 +243,7 @@ def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts,
     assert (token.name, secret.startswith("np_")) == ("a script", True)
     found = accounts.tokens.authenticate(secret, now=now)
     assert found is not None
-    assert (found.rights, found.way, found.by) == ({Right.READ, Right.EDIT}, "token", token.id)
+    assert (found.rights, found.method, found.credential) == ({Right.READ, Right.EDIT}, "token", token.id)
     accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
     accounts.people.set_role(admin.id, Role.READER)
     found = accounts.tokens.authenticate(secret, now=now)
@@ -260,15 +260,17 @@ def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts,
 def test_audit_log_is_paged_newest_first(accounts: Accounts, admin: Person, now: datetime) -> None:
     user = accounts.sessions.authenticate(accounts.sessions.begin(admin.id, now=now), now=now)
     for number in range(5):
-        accounts.trail.add(user, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
-    accounts.trail.add(None, "sourced", "x", now=now)
-    assert [entry.thing for entry in accounts.trail.entries(limit=2)] == ["x", "feed:4"]
-    third = accounts.trail.entries(limit=3)[-1]
-    assert [entry.thing for entry in accounts.trail.entries(before=third.seq)] == ["feed:2", "feed:1", "feed:0"]
+        accounts.audit_log.add(
+            user, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1"
+        )
+    accounts.audit_log.add(None, "sourced", "x", now=now)
+    assert [entry.thing for entry in accounts.audit_log.entries(limit=2)] == ["x", "feed:4"]
+    third = accounts.audit_log.entries(limit=3)[-1]
+    assert [entry.thing for entry in accounts.audit_log.entries(before=third.seq)] == ["feed:2", "feed:1", "feed:0"]
     assert (third.person, third.way, third.details, third.address) == ("王老板", "session", {"名": 3}, "192.0.2.1")
-    assert {entry.action for entry in accounts.trail.entries(action="source")} == {"source.change"}
-    assert len(accounts.trail.entries(person="王老板", since=now + timedelta(hours=3))) == 2
-    assert (accounts.trail.names(), accounts.trail.actions()) == (["王老板"], ["source.change", "sourced"])
+    assert {entry.action for entry in accounts.audit_log.entries(action="source")} == {"source.change"}
+    assert len(accounts.audit_log.entries(person="王老板", since=now + timedelta(hours=3))) == 2
+    assert (accounts.audit_log.names(), accounts.audit_log.actions()) == (["王老板"], ["source.change", "sourced"])
     accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
     accounts.people.remove(admin.id)
-    assert accounts.trail.entries(person="王老板")
+    assert accounts.audit_log.entries(person="王老板")

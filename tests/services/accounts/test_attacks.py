@@ -70,12 +70,12 @@ def test_token_needs_visible_name(accounts: Accounts, admin: Person, now: dateti
 
 def test_hostile_text_stays_one_log_entry(accounts: Accounts, admin: Person, now: datetime) -> None:
     forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM trail; --"
-    accounts.trail.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
-    [entry] = accounts.trail.entries()
+    accounts.audit_log.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
+    [entry] = accounts.audit_log.entries()
     assert (entry.action, entry.person, entry.way) == ("topic.delete", "", "command")
     assert entry.thing == forged
-    assert accounts.trail.entries(person="boss") == []
-    assert accounts.trail.entries(action="person") == []
+    assert accounts.audit_log.entries(person="boss") == []
+    assert accounts.audit_log.entries(action="person") == []
 
 
 class RecordingHasher(PasswordHasher):

@@ -73,19 +73,19 @@ def test_catch_up_covers_existing_stories_and_can_be_undone(accounts: Accounts, 
     write(store, "早", topics=("旅游",))
     [unread] = write(store, "午", topics=("旅游",))
     write(store, "别的")
-    accounts.marks.catch_up(ME, "旅游", now=NOW + HOUR)
+    accounts.marks.mark_all_read(ME, "旅游", now=NOW + HOUR)
     assert read(accounts, store) == {"早", "午"}
     accounts.marks.set_read(ME, unread, False, now=NOW + 2 * HOUR)
     write(store, "晚", topics=("旅游",), at=NOW + 3 * HOUR)
     assert read(accounts, store) == {"早"}
-    accounts.marks.catch_up(ME, now=NOW + 4 * HOUR)
+    accounts.marks.mark_all_read(ME, now=NOW + 4 * HOUR)
     assert read(accounts, store) == {"早", "午", "晚", "别的"}
-    accounts.marks.undo_catch_up(ME)
+    accounts.marks.undo_mark_all_read(ME)
     assert read(accounts, store) == {"早"}
-    accounts.marks.catch_up(ME, "旅游", now=NOW + 5 * HOUR)
-    accounts.marks.undo_catch_up(ME, "旅游")
+    accounts.marks.mark_all_read(ME, "旅游", now=NOW + 5 * HOUR)
+    accounts.marks.undo_mark_all_read(ME, "旅游")
     assert read(accounts, store) == {"早"}
-    accounts.marks.undo_catch_up(YOU)
+    accounts.marks.undo_mark_all_read(YOU)
 
 
 def test_marks_follow_folded_stories(accounts: Accounts, store: Store) -> None:

@@ -27,7 +27,7 @@ from newsportal.services.accounts.base import random_id
 from newsportal.services.alerts.base import Setting
 from newsportal.services.alerts.run import Work
 from newsportal.store import open_store
-from newsportal.store.results import Added
+from newsportal.store.results import AddResult
 
 START = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
 """10:00 in Shanghai."""
@@ -161,7 +161,7 @@ class Desk:
 
     def write(
         self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), fold_key: str | None = None, **changes: Any
-    ) -> Added:
+    ) -> AddResult:
         site = changes.pop("site", "晨光网")
         url = changes.pop("url", f"https://{site}.example/{title}.html")
         article = Article(

@@ -19,7 +19,7 @@ from newsportal.services.alerts.matching import is_quiet
 from newsportal.services.alerts.opening import preview
 from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
 from newsportal.services.publishing.base import FIRST_WAIT, Refused
-from newsportal.sources.timing import Watched
+from newsportal.sources.timing import SourceRef
 from newsportal.store import open_store
 from newsportal.store.events import Assignment, Edit
 
@@ -105,7 +105,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
     first = desk.write("青河大桥垮塌", topics=())
 
     def place(id: str, event: str) -> None:
-        assert store.events.place(
+        assert store.events.assign(
             [Assignment(id, event, 1.0)], {event: "[0,{},{},[]]"}, after=store.events.position(), up_to=store.last_seq()
         )
 
@@ -114,7 +114,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
     second, other = desk.write("大桥开始清理", topics=()), desk.write("海带丰收", topics=())
     step(desk.work)
     assert receiver.stories == [], "not yet placed into an event"
-    assert store.events.place(
+    assert store.events.assign(
         [Assignment(second.story_id, "bridge", 1.0), Assignment(other.story_id, "kelp", 1.0)],
         {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"},
         after=store.events.position(), up_to=store.last_seq(),
@@ -134,7 +134,7 @@ def test_event_alert_waits_for_placement_and_follows_joins(desk: Any, receiver: 
 def test_event_preview_lists_earlier_stories(desk: Any, receiver: Any) -> None:
     store = desk.work.store
     first = desk.write("青河大桥垮塌", topics=())
-    assert store.events.place([Assignment(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
+    assert store.events.assign([Assignment(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, up_to=store.last_seq())
     desk.pass_time(minutes=5)
     found = preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge"))
     assert [item.title for message in found.planned for item in message.items] == ["青河大桥垮塌"]
@@ -244,7 +244,7 @@ def test_busy_service_is_retried_later(desk: Any, receiver: Any) -> None:
     receiver.answers = [(503, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
-    assert step(desk.work).put_off == 1
+    assert step(desk.work).postponed == 1
     step(desk.work)
     assert len(receiver.received) == 1
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
@@ -271,7 +271,7 @@ def test_unclear_delivery_is_repeated_only_on_request(desk: Any, receiver: Any) 
     receiver.answers = [(0, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
-    assert step(desk.work).unclear == 1
+    assert step(desk.work).unknown == 1
     desk.pass_time(days=1)
     step(desk.work)
     assert len(receiver.received) == 1
@@ -325,7 +325,7 @@ def test_lost_right_blocks_test_message_and_preview(
         send_test(desk.work, alert)
     assert receiver.received == []
     if about == "sources":
-        assert preview(replace(desk.work, watched=(Watched("feed:甲报", "甲报"),)), alert).planned == ()
+        assert preview(replace(desk.work, monitored=(SourceRef("feed:甲报", "甲报"),)), alert).planned == ()
 
 
 def test_private_address_is_refused(desk: Any, receiver: Any) -> None:
@@ -362,7 +362,7 @@ def test_mail_waits_for_its_server(desk: Any) -> None:
     work = replace(desk.work, setting=replace(desk.work.setting, mail_server="smtp://127.0.0.1:9"))
     desk.alert("mail", {"to": "reader@example.org"})
     desk.write("云岭峡谷观景桥开放")
-    assert step(work).put_off == 1
+    assert step(work).postponed == 1
 
 
 def test_send_test_message(desk: Any, receiver: Any) -> None:

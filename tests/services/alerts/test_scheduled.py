@@ -13,7 +13,7 @@ import pytest
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts import making
 from newsportal.services.alerts.base import AlertMessage, Item
-from newsportal.services.alerts.making import spans
+from newsportal.services.alerts.making import past_spans
 from newsportal.services.alerts.opening import preview
 from newsportal.services.alerts.run import step
 from newsportal.services.boards import RisingBoard, replay_boards
@@ -93,10 +93,10 @@ def test_preview_lists_last_briefings(desk: Any, receiver: Any) -> None:
 def test_hours_are_in_the_time_zone() -> None:
     alert = Alert("a", "p", "n", "briefing", "", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), digest=(18, 8))
     now = datetime(2026, 5, 20, 3, tzinfo=UTC)  # 11:00 in Shanghai
-    ends = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in spans(alert, now, SHANGHAI)]
+    ends = [until.astimezone(SHANGHAI).strftime("%d %H") for _, until in past_spans(alert, now, SHANGHAI)]
     assert ends == ["19 18", "20 08"]
-    assert [until - since for since, until in spans(alert, now, SHANGHAI)] == [timedelta(hours=10), timedelta(hours=14)]
-    assert len(spans(replace(alert, digest=(8,)), now, SHANGHAI, 7)) == 7
+    assert [until - since for since, until in past_spans(alert, now, SHANGHAI)] == [timedelta(hours=10), timedelta(hours=14)]
+    assert len(past_spans(replace(alert, digest=(8,)), now, SHANGHAI, 7)) == 7
 
 
 @pytest.mark.parametrize("limit", [120, 300])

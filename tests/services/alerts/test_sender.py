@@ -15,7 +15,7 @@ from newsportal.services.alerts.opening import EVERY, AlertSenderThread, setting
 from newsportal.services.alerts.run import follow_conditions, step
 from newsportal.services.periodic import MAX_PAUSE
 from newsportal.sources import Sources
-from newsportal.sources.timing import Watched
+from newsportal.sources.timing import SourceRef
 
 
 def test_one_of_several_senders_is_active(desk: Any, receiver: Any) -> None:
@@ -69,7 +69,7 @@ def test_operators_get_each_problem_once(desk: Any, receiver: Any, tmp_path: Pat
     for number in range(3):
         store.visits.add(Visit("feed:坏报", now - timedelta(hours=3 - number), list_failed={"http-404": 1}))
     store.save_run(Run("r1", now - timedelta(days=2), now - timedelta(days=2)))
-    work = replace(desk.work, watched=(Watched("feed:坏报", "坏报"),), folder=tmp_path, disk_free=100.0, crawl_hours=12)
+    work = replace(desk.work, monitored=(SourceRef("feed:坏报", "坏报"),), folder=tmp_path, disk_free=100.0, crawl_hours=12)
     assert follow_conditions(work) == 3
     assert follow_conditions(work) == 0
     step(work)

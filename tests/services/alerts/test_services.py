@@ -14,7 +14,7 @@ import pytest
 from newsportal.net.egress import Answer
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import BadField, Item, Setting, message_of
-from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, hidden, mail_address
+from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, mail_address, mask_fields
 from newsportal.services.publishing.base import Refused, RetryLater
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
@@ -159,7 +159,10 @@ def test_missing_mail_server_error_names_setting() -> None:
 
 
 def test_secrets_are_hidden() -> None:
-    assert hidden("POST https://h.example/abcdefg failed with abcdefg", {"key": "abcdefg"}) == "POST https://h.example/*** failed with ***"
+    assert (
+        mask_fields("POST https://h.example/abcdefg failed with abcdefg", {"key": "abcdefg"})
+        == "POST https://h.example/*** failed with ***"
+    )
     alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {"url": "https://geheim.example"}, NOW)
     assert "geheim" not in repr(alert)
     assert "geheim" not in repr(Setting(mail_server="smtp://u:geheim@h"))

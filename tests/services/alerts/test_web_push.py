@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from newsportal.errors import DependencyMissing
 from newsportal.services.alerts.base import BadField, ReceiverGone
-from newsportal.services.alerts.making import BadFields, resumed
+from newsportal.services.alerts.making import BadFields, enable_alert
 from newsportal.services.alerts.opening import own_fields
 from newsportal.services.alerts.run import Work, send_test, step
 from newsportal.services.alerts.services import SERVICES
@@ -210,7 +210,7 @@ def test_busy_push_service_is_retried_after_its_delay(desk: Any, work: Work, ser
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     service.status, service.headers = status, {"retry-after": "3600"}
-    assert step(work).put_off == 1
+    assert step(work).postponed == 1
     service.status = 201
     desk.pass_time(minutes=50)
     assert (step(work).sent, service.received) == (0, [])
@@ -244,7 +244,7 @@ def test_alert_without_subscription_is_disabled(desk: Any, work: Work, service: 
 
 def test_alert_without_receiver_is_not_resumed(desk: Any) -> None:
     with pytest.raises(BadFields) as refused:
-        resumed(desk.alert("push", {}), now=desk.clock[0], after=0)
+        enable_alert(desk.alert("push", {}), now=desk.clock[0], after=0)
     assert list(refused.value.faults) == ["subscription"]
 
 

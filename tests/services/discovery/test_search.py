@@ -11,7 +11,7 @@ from newsportal.errors import FetchFailed
 from newsportal.items import Link, Page
 from newsportal.messages import Message
 from newsportal.services.discovery import finders
-from newsportal.services.discovery.finders import Proposal, cadence, is_comments, rated
+from newsportal.services.discovery.finders import Proposal, cadence, is_comments, rate
 from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -257,7 +257,7 @@ def test_errors_when_nothing_is_found(web: Web) -> None:
 def test_score_depends_on_entries_freshness_and_titles() -> None:
     def scored(number: int, days: float | None, title: str | None = "题", name: str = "要闻") -> float:
         links = tuple(Link(f"{SITE}/{n}", "", title, published=None if days is None else NOW - timedelta(days=days)) for n in range(number))
-        return rated(Proposal("feeds", {"name": name, "url": SITE}, number, links), NOW).score
+        return rate(Proposal("feeds", {"name": name, "url": SITE}, number, links), NOW).score
 
     assert scored(20, 0.1) > scored(5, 0.1) > scored(5, 60)
     assert scored(20, 0.1) > scored(20, None) > scored(20, 300)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.services.discovery import suggestions
-from newsportal.services.discovery.suggestions import SiteCounter, linked
+from newsportal.services.discovery.suggestions import SiteCounter, linked_sites
 from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -24,8 +24,8 @@ def refs(*urls: str) -> str:
 def test_sites_linked_from_many_sites_come_first() -> None:
     counting = SiteCounter()
     for n in range(6):
-        counting.take(article(f"https://site{n}.example/a/{n}", refs("https://www.wide.example/x", "https://www.wide.example/y")))
-        counting.take(article("https://site0.example/b", refs("https://narrow.example/x"), topics=("航运",)))
+        counting.add(article(f"https://site{n}.example/a/{n}", refs("https://www.wide.example/x", "https://www.wide.example/y")))
+        counting.add(article("https://site0.example/b", refs("https://narrow.example/x"), topics=("航运",)))
     first, second = counting.suggestions()
     assert (first.site, first.linked, first.sites) == ("wide.example", 6, 6)
     assert (second.site, second.linked, second.sites, second.topics) == ("narrow.example", 6, 1, ("航运",))
@@ -41,25 +41,25 @@ def test_known_sources_platforms_and_own_site_are_not_suggested() -> None:
         "https://mp.weixin.qq.com/s/4",
         "http://10.0.0.1/5",
     )
-    counting.take(article("https://www.own.example/1", refs(*links, "https://news.qq.com/6")))
+    counting.add(article("https://www.own.example/1", refs(*links, "https://news.qq.com/6")))
     assert [suggestion.site for suggestion in counting.suggestions()] == ["qq.com"]
 
 
 def test_site_of_stored_articles_is_not_suggested() -> None:
     counting = SiteCounter()
-    counting.take(article("https://a.example/1", refs("https://later.example/x")))
-    counting.take(article("https://later.example/1"))
+    counting.add(article("https://a.example/1", refs("https://later.example/x")))
+    counting.add(article("https://later.example/1"))
     assert counting.suggestions() == []
 
 
 def test_search_results_and_origins_are_counted() -> None:
     counting = SiteCounter()
     for n in range(3):
-        counting.take(article(f"https://found.example/{n}", source="engine:bing_news", site="发现报", topics=("旅游",)))
+        counting.add(article(f"https://found.example/{n}", source="engine:bing_news", site="发现报", topics=("旅游",)))
     for n in range(4):
-        counting.take(article(f"https://a.example/{n}", origin="发现报", site="甲报"))
-        counting.take(article(f"https://a.example/x{n}", origin="无名社", site="甲报"))
-        counting.take(article(f"https://a.example/y{n}", origin="甲报", site="甲报"))
+        counting.add(article(f"https://a.example/{n}", origin="发现报", site="甲报"))
+        counting.add(article(f"https://a.example/x{n}", origin="无名社", site="甲报"))
+        counting.add(article(f"https://a.example/y{n}", origin="甲报", site="甲报"))
     (found,) = counting.suggestions()
     assert (found.site, found.found, found.reposted, found.name, found.topics) == ("found.example", 3, 4, "发现报", ("旅游",))
     assert counting.origins() == [("无名社", 4)]
@@ -67,17 +67,20 @@ def test_search_results_and_origins_are_counted() -> None:
 
 def test_links_are_counted_once_per_article_and_limited() -> None:
     many = refs(*(f"https://s{n}.example/" for n in range(500)))
-    assert len(list(linked(many, "own.example"))) == suggestions.MAX_LINKS
+    assert len(list(linked_sites(many, "own.example"))) == suggestions.MAX_LINKS
     twice = refs("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
-    assert list(linked(twice, "own.example")) == [("b.example", "https://b.example/1?a=1&b=2")]
-    assert list(linked('<a href="javascript:alert(1)">x</a><a href="/local">y</a><a title="https://c.example/">z</a>', "own.example")) == []
+    assert list(linked_sites(twice, "own.example")) == [("b.example", "https://b.example/1?a=1&b=2")]
+    assert (
+        list(linked_sites('<a href="javascript:alert(1)">x</a><a href="/local">y</a><a title="https://c.example/">z</a>', "own.example"))
+        == []
+    )
 
 
 def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
     counting = SiteCounter()
     for n in range(200):
-        counting.take(
+        counting.add(
             article(f"https://own.example/{n}", refs(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
         )
     assert len(counting._sites) <= 20
@@ -90,8 +93,8 @@ def test_rarest_sites_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = SiteCounter()
     for n in range(20):
         for time in range(2 + n):
-            counting.take(article(f"https://own.example/{n}/{time}", refs(f"https://site{n}.example/")))
-    counting.take(article("https://own.example/x", refs("https://new.example/")))
+            counting.add(article(f"https://own.example/{n}/{time}", refs(f"https://site{n}.example/")))
+    counting.add(article("https://own.example/x", refs("https://new.example/")))
     assert len(counting._sites) == 19
     left = {suggestion.site for suggestion in counting.suggestions()}
     assert "new.example" in left

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Image
-from newsportal.services.editing.drafts import Block, blocks_of, read, typed
+from newsportal.services.editing.drafts import Block, blocks_of, editable_lines, parse_lines
 
 BASE = "https://a.example/1.html"
 HTML = (
@@ -24,16 +24,16 @@ def article_blocks() -> list[Block]:
 
 
 def test_unchanged_body_round_trip() -> None:
-    lines = typed(article_blocks())
+    lines = editable_lines(article_blocks())
     assert lines.splitlines() == ["第一段链接。", "⟦1⟧ 桥", "## 小标题", "第二段", "换行", "⟦2⟧ 甲 乙", "尾巴", "⟦3⟧ 另一张"]
-    body = read(lines, article_blocks(), BASE)
+    body = parse_lines(lines, article_blocks(), BASE)
     assert body.text == TEXT
     assert body.pictures == ("https://i.example/1.jpg", "https://i.example/2.jpg")
     assert body.html.replace("\n", "").startswith(sanitise(HTML.removesuffix("尾巴"), BASE))
 
 
 def test_changed_paragraph_becomes_plain_text() -> None:
-    body = read(typed(article_blocks()).replace("尾巴", "尾巴 <b>改</b>\n## 新的小标题"), article_blocks(), BASE)
+    body = parse_lines(editable_lines(article_blocks()).replace("尾巴", "尾巴 <b>改</b>\n## 新的小标题"), article_blocks(), BASE)
     assert "<p>尾巴 &lt;b&gt;改&lt;/b&gt;</p>" in body.html
     assert "<h2>新的小标题</h2>" in body.html
     assert '<a href="https://x.example/"' in body.html
@@ -41,7 +41,7 @@ def test_changed_paragraph_becomes_plain_text() -> None:
 
 
 def test_blocks_can_be_moved_and_deleted() -> None:
-    body = read("⟦ 2 ⟧\n第一段链接。", article_blocks(), BASE)
+    body = parse_lines("⟦ 2 ⟧\n第一段链接。", article_blocks(), BASE)
     assert body.html.startswith("<ul><li>甲</li><li>乙</li></ul>")
     assert body.pictures == ()
     assert body.text == "甲\n乙\n第一段链接。"
@@ -49,19 +49,19 @@ def test_blocks_can_be_moved_and_deleted() -> None:
 
 def test_unknown_block_number_is_reported() -> None:
     with pytest.raises(ValueError, match="⟦9⟧"):
-        read("⟦9⟧ 图", article_blocks(), BASE)
+        parse_lines("⟦9⟧ 图", article_blocks(), BASE)
 
 
 def test_plain_text_becomes_paragraphs() -> None:
     blocks = blocks_of(None, "一 <i>\n\n二", (), BASE)
-    assert typed(blocks) == "一 <i>\n二"
-    assert read("一 <i>\n二", blocks, BASE).html == "<p>一 &lt;i&gt;</p>\n<p>二</p>"
+    assert editable_lines(blocks) == "一 <i>\n二"
+    assert parse_lines("一 <i>\n二", blocks, BASE).html == "<p>一 &lt;i&gt;</p>\n<p>二</p>"
 
 
 @given(st.text(max_size=200))
 def test_typed_markup_is_escaped(lines: str) -> None:
     try:
-        body = read(f"{lines}\n<script>alert(1)</script><img src=x onerror=alert(2)>", article_blocks(), BASE)
+        body = parse_lines(f"{lines}\n<script>alert(1)</script><img src=x onerror=alert(2)>", article_blocks(), BASE)
     except ValueError:
         return
     assert "<script" not in body.html

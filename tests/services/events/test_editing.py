@@ -16,9 +16,9 @@ def test_renamed_event_can_be_undone(store: Store) -> None:
     fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
     EventFollower().follow(store)
     number = editing.rename(store, fire, " 灯笼作坊火灾 ", by="林", now=NOW)
-    assert editing.existing(store, fire).title == "灯笼作坊火灾"
+    assert editing.get_event(store, fire).title == "灯笼作坊火灾"
     assert editing.undo(store, number, by="林", now=NOW).kind == "rename"
-    assert editing.existing(store, fire).title == "老城灯笼作坊起火"
+    assert editing.get_event(store, fire).title == "老城灯笼作坊起火"
     with pytest.raises(StoreError, match="no edit"):
         editing.undo(store, number, by="林", now=NOW)
     with pytest.raises(StoreError, match="may have 200"):
@@ -41,7 +41,7 @@ def test_pin_and_undo(store: Store) -> None:
     assert [event.id for event in store.events.pinned()] == [fire]
     editing.undo(store, number, by="林", now=NOW)
     assert store.events.pinned() == []
-    assert {event.id for event in store.events.listed(min_stories=1).events} == {fire, catch}
+    assert {event.id for event in store.events.list_events(min_stories=1).events} == {fire, catch}
 
 
 def test_split_is_kept_by_followers_and_rebuild_and_can_be_undone(store: Store) -> None:
@@ -49,7 +49,7 @@ def test_split_is_kept_by_followers_and_rebuild_and_can_be_undone(store: Store) 
     follower = EventFollower()
     follower.follow(store)
     new, number = editing.split(store, fire, [trial], by="林", now=NOW)
-    assert (editing.existing(store, fire).stories, editing.existing(store, new).stories) == (1, 1)
+    assert (editing.get_event(store, fire).stories, editing.get_event(store, new).stories) == (1, 1)
     later = add(store, "later", "灯笼作坊案宣判", TRIAL.replace("今天", "昨天") + "作坊主赵远山当庭认错，被判缓刑。", 190)
     follower.follow(store)
     assert store.events.of([later])[later].event_id == new, "the words of the trial belong to the new event"
@@ -67,12 +67,12 @@ def test_joined_event_attracts_stories_of_both(store: Store) -> None:
     follower = EventFollower()
     follower.follow(store)
     number = editing.join(store, fire, catch, by="林", now=NOW)
-    assert store.events.joined(catch) == fire
+    assert store.events.merged_into(catch) == fire
     again = add(store, "again", "海带又丰收", CATCH.replace("今年", "去年") + "海带晒干以后卖到各地。", 30)
     follower.follow(store)
     assert store.events.of([again])[again].event_id == fire
     editing.undo(store, number, by="林", now=NOW)
-    assert editing.existing(store, catch).stories == 1
+    assert editing.get_event(store, catch).stories == 1
     for other in (fire, "nobody"):
         with pytest.raises(StoreError, match="no other event"):
             editing.join(store, fire, other, by="林", now=NOW)

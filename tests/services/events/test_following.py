@@ -76,17 +76,17 @@ def test_event_joined_during_placement_stays_joined(store: Store, monkeypatch: p
     fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, days=19)
     follower.follow(store)
     trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
-    place, edits = Events.place, [lambda: editing.join(store, catch, fire, by="", now=NOW)]
+    place, edits = Events.assign, [lambda: editing.join(store, catch, fire, by="", now=NOW)]
 
     def late(self: Events, *args: Any, **options: Any) -> bool:
         if edits:
             edits.pop()()
         return place(self, *args, **options)
 
-    monkeypatch.setattr(Events, "place", late)
+    monkeypatch.setattr(Events, "assign", late)
     follower.follow(store)
     assert {member.event_id for member in store.events.of([fire, catch, trial]).values()} == {catch}
-    assert (store.events.event(fire), store.events.joined(fire)) == (None, catch)
+    assert (store.events.event(fire), store.events.merged_into(fire)) == (None, catch)
 
 
 def test_threads_and_hidden_articles_are_left_out(store: Store) -> None:
@@ -102,7 +102,7 @@ def test_threads_and_hidden_articles_are_left_out(store: Store) -> None:
 
 def test_position_beyond_the_change_log_restarts_from_its_begin(store: Store) -> None:
     fire, _, trial = fill(store)
-    assert store.events.place([], {}, after=0, up_to=1000)
+    assert store.events.assign([], {}, after=0, up_to=1000)
     EventFollower().follow(store)
     assert store.events.of([trial])[trial].event_id == fire
 
@@ -129,10 +129,10 @@ def test_remembered_events_are_limited(store: Store, monkeypatch: pytest.MonkeyP
 def test_rebuild_gives_the_same_events(store: Store) -> None:
     fill(store)
     EventFollower().follow(store)
-    before = [(event.id, event.title, event.stories) for event in store.events.listed(min_stories=1).events]
+    before = [(event.id, event.title, event.stories) for event in store.events.list_events(min_stories=1).events]
     progress: list[tuple[int, int]] = []
     assert rebuild(store, lambda done, total: progress.append((done, total))) == store.last_seq()
-    assert [(event.id, event.title, event.stories) for event in store.events.listed(min_stories=1).events] == before
+    assert [(event.id, event.title, event.stories) for event in store.events.list_events(min_stories=1).events] == before
     assert progress[-1] == (store.last_seq(), store.last_seq())
 
 

@@ -24,10 +24,10 @@ MORE = "烧毁的灯笼作坊已经封门，老城的消防员说，青河市三
 def place(store: Store, **events: list[str]) -> None:
     """Put stories into these events, as an unlucky order of arrival would."""
     vectors = {
-        id: vector_over(id, store.articles([story.head.id for story in store.listed(stories).values()])) for id, stories in events.items()
+        id: vector_over(id, store.articles([story.head.id for story in store.by_id(stories).values()])) for id, stories in events.items()
     }
     assignments = [Assignment(story, id, 1.0) for id, stories in events.items() for story in stories]
-    assert store.events.place(assignments, vectors, after=store.events.position(), up_to=store.last_seq())
+    assert store.events.assign(assignments, vectors, after=store.events.position(), up_to=store.last_seq())
 
 
 def run_revision(store: Store, **options: int) -> Revision:
@@ -64,7 +64,7 @@ def test_duplicate_events_are_joined(store: Store) -> None:
     follower = EventFollower()
     follower.follow(store)
     assert run_revision(store).joined == 1
-    assert store.events.joined("second") == "first"
+    assert store.events.merged_into("second") == "first"
     assert store.events.members(["first"])["first"][1].story_id == again
     later = add(store, "later", "灯笼作坊火灾", AGAIN, 2)
     follower.follow(store)

@@ -57,7 +57,7 @@ def test_view_lists_days_sites_and_stories() -> None:
         moment = NOW + timedelta(days=number)
         item = article(f"a{number}", title=f"标题{number}", text=text * 3, published=moment, site=f"site{number}")
         stories.append(store.add(item, now=moment).story_id)
-    store.events.place([Assignment(id, "e", 1.0) for id in stories], {"e": "[]"}, after=0, up_to=store.last_seq())
+    store.events.assign([Assignment(id, "e", 1.0) for id in stories], {"e": "[]"}, after=0, up_to=store.last_seq())
     event = store.events.event("e")
     assert event is not None
     timeline = view(store, event, UTC)

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from newsportal.services.exchange.tables import COLUMNS, cell, is_formula, read_csv, text_of, write_csv
+from newsportal.services.exchange.tables import COLUMNS, escape_cell, is_formula, read_csv, unescape_cell, write_csv
 
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", " =1", "＝1", "\r=1", "'=1", "''=1"])
 def test_cells_are_neutralised(text: str) -> None:
-    assert cell(text) == f"'{text}"
+    assert escape_cell(text) == f"'{text}"
 
 
 def test_other_cells_are_unchanged() -> None:
-    assert [cell(text) for text in ("桥", "a=b", "", "'quoted'")] == ["桥", "a=b", "", "'quoted'"]
+    assert [escape_cell(text) for text in ("桥", "a=b", "", "'quoted'")] == ["桥", "a=b", "", "'quoted'"]
 
 
 @given(st.text())
@@ -26,8 +26,8 @@ def test_other_cells_are_unchanged() -> None:
 @example("' =1")
 @example("''")
 def test_cell_round_trip(text: str) -> None:
-    assert text_of(cell(text)) == text
-    assert not is_formula(cell(text)) or cell(text).startswith("'")
+    assert unescape_cell(escape_cell(text)) == text
+    assert not is_formula(escape_cell(text)) or escape_cell(text).startswith("'")
 
 
 def round_trip(rows: list[dict[str, Any]]) -> list[Any]:

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from newsportal.cli import app
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
-from newsportal.services.exchange.form import SCHEMA, incoming, plain, whole
+from newsportal.services.exchange.form import SCHEMA, article_values, full_values, incoming
 from newsportal.services.exchange.tables import read_parquet
 from newsportal.store import open_store
 from newsportal.store.store import Store
@@ -69,7 +69,7 @@ def fill(store: Store) -> None:
 def stored_rows(uri: str) -> dict[str, dict[str, Any]]:
     """Return the rows that an import should restore, by id."""
     with closing(open_store(uri, create=False)) as store:
-        rows = [whole(article, store) for article in store.all_articles()]
+        rows = [full_values(article, store) for article in store.all_articles()]
     for row in rows:
         for post in row.get("posts", ()):
             del post["first_seen"]
@@ -294,4 +294,4 @@ def test_parquet_columns_have_types(filled: Path, tmp_path: Path) -> None:
 
 def test_plain_omits_missing_values(filled: Path) -> None:
     with closing(open_store(f"sqlite:///{filled.parent}/news.db")) as store:
-        assert all("author" not in plain(article) for article in store.all_articles() if article.author is None)
+        assert all("author" not in article_values(article) for article in store.all_articles() if article.author is None)

@@ -16,7 +16,7 @@ from newsportal.errors import ArchiveError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.net import archive
-from newsportal.services.exchange.tables import HEADERS, page, read_warc, write_warc
+from newsportal.services.exchange.tables import HEADERS, html_page, read_warc, write_warc
 from newsportal.store import open_store
 from newsportal.text import dom
 
@@ -71,7 +71,7 @@ PACKINGS = {
 @pytest.mark.parametrize("encodings", [*PACKINGS, "unpacked already"])
 def test_content_encodings_are_decoded(encodings: str, tmp_path: Path) -> None:
     with closing(open_store(f"sqlite:///{filled(tmp_path).parent}/data/news.db")) as store:
-        body = page(next(store.all_articles())).encode()
+        body = html_page(next(store.all_articles())).encode()
     packed = PACKINGS[encodings](body) if encodings in PACKINGS else body
     header = encodings if encodings in PACKINGS else "gzip"
     with archive.Writer(tmp_path / "crawl.warc.gz") as writer:
@@ -102,7 +102,7 @@ def test_foreign_archive_is_extracted(tmp_path: Path) -> None:
     path = tmp_path / "crawl.warc.gz"
     with archive.Writer(path) as writer:
         with closing(open_store(f"sqlite:///{tmp_path}/data/news.db")) as store:
-            body = page(next(store.all_articles())).encode()
+            body = html_page(next(store.all_articles())).encode()
         for url, status, content in (
             (URL, 200, body),
             ("https://qinghe.example/", 200, b"<p>x</p>"),

@@ -116,7 +116,7 @@ def test_revision_of_events_is_due_between_prune_and_fit(file: SourcesReloader) 
     assert (request.kind, request.words) == ("revise", ("event", "revise", "--json"))
     assert not tonight(file, NOW, [Job("r", kind="revise", started=NOW)]), "it is still running"
     assert [job.kind for job in tonight(file, NOW, [Job("r", kind="revise", state="failed", started=NOW)])] == ["fit"]
-    store.events.move("revised", store.events.position("changed"))
+    store.events.save_position("revised", store.events.position("changed"))
     store.close()
     assert [job.kind for job in tonight(file, NOW)] == ["fit"]
 
@@ -169,7 +169,7 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
 
     assert words() == [("crawl", "--due")]
     clock.now = 6 * 3600.0  # a crawl that took long, or a machine in standby
-    duty.ask()
+    duty.trigger()
     assert words() == [], "one is running"
     duty.on_end(ended, None)
     assert words() == [("crawl", "--due")], "requested meanwhile"
@@ -177,7 +177,7 @@ def test_crawls_repeat_one_at_a_time_or_on_request() -> None:
     assert words() == []
     clock.now += 599
     assert words() == []
-    duty.ask()
+    duty.trigger()
     assert words() == [("crawl", "--due")]
     duty.on_end(ended, None)
     clock.now += 600
@@ -192,7 +192,7 @@ def test_offline_crawl_waits_for_network_and_then_visits_everything() -> None:
     list(duty.requests([], NOW))
     duty.on_end(Job("a", state="done"), Run("r", NOW))
     assert events == ["offline"]
-    duty.ask()
+    duty.trigger()
     for _ in range(5):
         clock.now += duties.OFFLINE
         assert not list(duty.requests([], NOW))

@@ -17,7 +17,7 @@ from newsportal.errors import RunnerRefused
 from newsportal.services.jobs import local
 from newsportal.services.jobs.base import Job, JobRequest
 from newsportal.services.jobs.local import LocalRunner
-from newsportal.services.jobs.records import Records, alive
+from newsportal.services.jobs.records import Records, is_running
 
 HEEDS = "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler)"
 """As in a crawl, even if SIGINT is ignored by the process that runs the tests."""
@@ -82,7 +82,7 @@ def test_closed_runner_starts_nothing(bench: JobBench) -> None:
     assert job is not None
     assert job.state == "cancelled"
     assert job.pid is not None
-    assert not alive(job.pid, job.born)
+    assert not is_running(job.pid, job.born)
     with pytest.raises(RunnerRefused):
         bench.runner.start("b", JobRequest(kind="fit", words=(SLEEPS,)))
 
@@ -103,7 +103,7 @@ def test_job_of_killed_supervisor_is_found_running_and_later_lost(tmp_path: Path
     assert job.state == "running"
     assert bench.runner.cancel("a")
     assert job.pid is not None
-    wait_while(lambda: alive(job.pid or 0, job.born))
+    wait_while(lambda: is_running(job.pid or 0, job.born))
     assert bench.runner.jobs()[0].state == "cancelled"
     bench.records.save(Job("b", kind="fit", pid=job.pid, born=job.born))
     assert {job.id: job.state for job in bench.runner.jobs()} == {"a": "cancelled", "b": "lost"}

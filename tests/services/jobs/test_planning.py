@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from newsportal.services.jobs.base import Job, JobRequest
-from newsportal.services.jobs.duties import LONGEST_AGAIN, Attempt, Caps, Due, attempted, plan
+from newsportal.services.jobs.duties import LONGEST_AGAIN, Attempt, Due, Limits, plan, update_attempts
 
 NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
-CAPS = Caps(jobs=2, batch=3)
+CAPS = Limits(jobs=2, batch=3)
 
 
 def due(key: str, spider: str = "rss", minutes: float = 0.0, last: datetime | None = None) -> Due:
@@ -49,7 +49,7 @@ def test_source_of_failed_job_is_retried_with_longer_delays() -> None:
     now, pauses = NOW, []
     for _ in range(9):
         (request,) = plan([due("a")], [], attempts, CAPS, now)
-        attempts = attempted(request, [due("a")], attempts, now)
+        attempts = update_attempts(request, [due("a")], attempts, now)
         start = now
         while not plan([due("a")], [], attempts, CAPS, now):
             now += timedelta(seconds=10)
@@ -59,12 +59,12 @@ def test_source_of_failed_job_is_retried_with_longer_delays() -> None:
 
 
 def test_attempts_are_reset_after_a_visit() -> None:
-    attempts = attempted(JobRequest("rss", ("a",)), [due("a")], {}, NOW)
+    attempts = update_attempts(JobRequest("rss", ("a",)), [due("a")], {}, NOW)
     visited = due("a", last=NOW)
     assert plan([visited], [], attempts, CAPS, NOW) == [JobRequest("rss", ("a",))]
-    assert attempted(JobRequest("rss", ("a",)), [visited], attempts, NOW)["a"].times == 1
+    assert update_attempts(JobRequest("rss", ("a",)), [visited], attempts, NOW)["a"].times == 1
 
 
 def test_clock_set_back_does_not_delay_sources() -> None:
-    attempts = attempted(JobRequest("rss", ("a",)), [due("a")], {}, NOW + timedelta(hours=5))
+    attempts = update_attempts(JobRequest("rss", ("a",)), [due("a")], {}, NOW + timedelta(hours=5))
     assert plan([due("a")], [], attempts, CAPS, NOW) == [JobRequest("rss", ("a",))]

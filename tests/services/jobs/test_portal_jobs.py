@@ -129,7 +129,7 @@ def test_failed_job_has_structured_error(jobs: Jobs, program: str, error: tuple[
 def test_progress_line_is_parsed(tmp_path: Path, line: str, progress: tuple[float, str]) -> None:
     saved = Records(tmp_path)
     saved.report_file("a").write_text(f"{line}\n", "utf-8")
-    job = saved.reported(Job("a"))
+    job = saved.with_reports(Job("a"))
     assert ((job.progress, job.step), job.outcome) == (progress, ())
 
 

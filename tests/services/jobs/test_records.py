@@ -54,14 +54,14 @@ def test_logs_are_limited_one_by_one_and_together(tmp_path: Path) -> None:
     log = records.log_file("j0")
     with log.open("ab", buffering=0) as writer:  # the writer keeps its file open
         writer.write(b"".join(b"line %03d\n" % number for number in range(100)))
-        records.bound("j0", max_bytes=1000, keep=100)
+        records.truncate_log("j0", max_bytes=1000, keep=100)
         assert len(log.read_bytes()) == 900, "below the limit"
-        records.bound("j0", max_bytes=800, keep=100)
+        records.truncate_log("j0", max_bytes=800, keep=100)
         writer.write(b"line 100\n")
     lines = log.read_text("utf-8").splitlines()
     assert "deleted" in lines[0]
     assert lines[1:] == [f"line {number:03}" for number in range(89, 101)]
-    records.bound("without a log")
+    records.truncate_log("without a log")
     for number in (1, 2):
         records.log_file(f"j{number}").write_text("x" * 500, "utf-8")
     records.prune(max_bytes=700)

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from forked import Started, run
 
-from newsportal.services.jobs.records import Records, alive
+from newsportal.services.jobs.records import Records, is_running
 from newsportal.sources import load
 
 pytestmark = pytest.mark.slow
@@ -124,7 +124,7 @@ def test_second_schedule_takes_over_when_the_first_is_killed(sources: Path, unti
             second.terminate()
             assert second.wait(PATIENCE) == 0
     records = Records(load(sources).jobs_folder)
-    until(lambda: not any(job.pid and alive(job.pid, job.born) for job in records.all("local")), "the end of all jobs")
+    until(lambda: not any(job.pid and is_running(job.pid, job.born) for job in records.all("local")), "the end of all jobs")
 
 
 def test_sigterm_ends_jobs_cleanly(sources: Path) -> None:
@@ -142,7 +142,7 @@ def test_sigterm_ends_jobs_cleanly(sources: Path) -> None:
     assert record is not None
     assert record.ended is not None
     assert record.pid is not None
-    assert not alive(record.pid, record.born)
+    assert not is_running(record.pid, record.born)
 
 
 def test_second_signal_ends_jobs_at_once(tmp_path: Path, until: Any) -> None:

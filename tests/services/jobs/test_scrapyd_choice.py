@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.services.jobs.scrapyd import Target, TargetError, exposed, target
+from newsportal.services.jobs.scrapyd import Target, TargetError, exposure_warning, find_target
 
 CONFIGURATION = """
 [settings]
@@ -35,25 +35,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_default_target_comes_from_nearest_configuration(folder: Path) -> None:
-    assert target("default", folder, {}) == Target("http://127.0.0.1:6800", "newsportal")
+    assert find_target("default", folder, {}) == Target("http://127.0.0.1:6800", "newsportal")
 
 
 def test_named_target_reads_password_from_environment(folder: Path) -> None:
-    found = target("hall", folder, {"HALL_PASSWORD": "geheim"})
+    found = find_target("hall", folder, {"HALL_PASSWORD": "geheim"})
     assert found == Target("https://crawl.example.org:6801", "newsportal", "editor", "geheim", "1.2")
     assert "geheim" not in repr(found)
 
 
 def test_credentials_from_environment(folder: Path) -> None:
     environ = {"SCRAPYD_USERNAME": "a", "SCRAPYD_PASSWORD": "b"}
-    found = target("http://127.0.0.1:7000", folder, environ)
+    found = find_target("http://127.0.0.1:7000", folder, environ)
     assert (found.url, found.username, found.password) == ("http://127.0.0.1:7000", "a", "b")
 
 
 def test_netrc_is_read_last(folder: Path, tmp_path: Path) -> None:
     (tmp_path / ".netrc").write_text("machine crawl.example.org login c password d\n", "utf-8")
     (tmp_path / ".netrc").chmod(0o600)
-    found = target("https://crawl.example.org", folder, {})
+    found = find_target("https://crawl.example.org", folder, {})
     assert (found.username, found.password) == ("c", "d")
 
 
@@ -67,14 +67,14 @@ def test_netrc_is_read_last(folder: Path, tmp_path: Path) -> None:
 )
 def test_invalid_target_error_hides_password(folder: Path, name: str, text: str) -> None:
     with pytest.raises(TargetError) as error:
-        target(name, folder, {})
+        find_target(name, folder, {})
     assert text in str(error.value)
     assert "geheim" not in str(error.value)
 
 
 def test_target_without_url_is_refused(folder: Path) -> None:
     with pytest.raises(TargetError, match="'none' has no url"):
-        target("none", folder, {})
+        find_target("none", folder, {})
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_target_without_url_is_refused(folder: Path) -> None:
     ],
 )
 def test_warning_for_exposed_server(url: str, username: str | None, text: str | None) -> None:
-    word = exposed(Target(url, username=username, password="geheim"))
+    word = exposure_warning(Target(url, username=username, password="geheim"))
     assert (word is None) if text is None else (text in str(word))
     assert "geheim" not in str(word)
 
 
 def test_missing_configuration_error_shows_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"no scrapy\.cfg"):
-        target("default", tmp_path, {})
+        find_target("default", tmp_path, {})

@@ -11,8 +11,8 @@ import pytest
 from factories import empty_store
 
 from newsportal.messages import Message
-from newsportal.services.learning.evaluation import mistakes, opened, words_for
-from newsportal.services.learning.files import mistakes as file_mistakes
+from newsportal.services.learning.evaluation import load_classifier, mistakes, words_for
+from newsportal.services.learning.files import find_mistakes as file_mistakes
 from newsportal.services.learning.training import train_corpus
 from newsportal.store.labels import NewDocument
 from newsportal.store.store import Store
@@ -57,7 +57,7 @@ def test_mistakes_have_deciding_words(store: Store) -> None:
 
 
 def test_words_for_a_label(store: Store) -> None:
-    found = words_for(store, "categories", opened(store, "categories", 1), "体育", 8)
+    found = words_for(store, "categories", load_classifier(store, "categories", 1), "体育", 8)
     assert len(found) == 8
     assert {item.word for item in found} <= {word for words in WORDS.values() for word in words.split()} | {"体育"}
     assert found[0].weight >= found[-1].weight > 0

@@ -24,7 +24,7 @@ from newsportal.items import Image
 from newsportal.services.publishing.base import AlreadyPublished, BadTarget, Refused, TargetDown
 from newsportal.services.publishing.dry_run import dry_run, sample
 from newsportal.services.publishing.fields import DocumentTarget, document, words_of
-from newsportal.services.publishing.mongodb import explained, outcomes_of
+from newsportal.services.publishing.mongodb import explain_error, outcomes_of
 from newsportal.services.publishing.run import LEASE, pending, publish
 from newsportal.services.publishing.targets import open_target
 from newsportal.store.outbox import OutboxEntry
@@ -94,10 +94,10 @@ def test_documents_are_updated_and_withdrawn(store: Store, add: Add, docs: Docum
     assert sorted(docs.found()) == sorted(ids[:2])
     store.show([ids[2]], now=NOW)
     run(store, tmp_path, target)
-    store.outbox.ask("docs", [ids[2]], "there", now=NOW)
+    store.outbox.request("docs", [ids[2]], "there", now=NOW)
     run(store, tmp_path, target)
     assert sorted(docs.found()) == sorted(ids)
-    store.outbox.ask("docs", ids, "gone", now=NOW)
+    store.outbox.request("docs", ids, "gone", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 3
     assert docs.found() == {}
 
@@ -151,10 +151,10 @@ def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: D
     id = add("a")
     if published:
         run(store, tmp_path, docs.target())
-    store.outbox.ask("docs", [id], "there", now=NOW)
+    store.outbox.request("docs", [id], "there", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
         start = NOW + timedelta(days=900)
-        (entry,) = store.outbox.take("docs", "slow", now=start, seconds=LEASE, limit=1)
+        (entry,) = store.outbox.lease_due("docs", "slow", now=start, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
         add("a", title="新的标题")
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).done == 1
@@ -173,11 +173,11 @@ def test_late_put_does_not_restore_a_withdrawn_document(
     id = add("a")
     if published:
         run(store, tmp_path, docs.target())
-    store.outbox.ask("docs", [id], "there", now=NOW)
+    store.outbox.request("docs", [id], "there", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
         start = NOW + timedelta(days=900)
-        (entry,) = store.outbox.take("docs", "slow", now=start, seconds=LEASE, limit=1)
-        store.outbox.ask("docs", [id], "gone", now=NOW)
+        (entry,) = store.outbox.lease_due("docs", "slow", now=start, seconds=LEASE, limit=1)
+        store.outbox.request("docs", [id], "gone", now=NOW)
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(AlreadyPublished):
             work.target.put(store.articles([id])[0], entry)
@@ -410,8 +410,8 @@ def test_too_large_document_is_refused_by_elasticsearch(tmp_path: Path) -> None:
     ],
 )
 def test_mongodb_errors_are_reported_with_their_fix(error: Exception, kind: type[Exception], text: str) -> None:
-    assert isinstance(explained(error, "docs"), kind)
-    assert text in str(explained(error, "docs"))
+    assert isinstance(explain_error(error, "docs"), kind)
+    assert text in str(explain_error(error, "docs"))
 
 
 def test_bulk_errors_are_reported_per_document() -> None:

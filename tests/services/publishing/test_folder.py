@@ -14,7 +14,7 @@ from cms import run, work_on
 from factories import NOW
 
 from newsportal.items import Image
-from newsportal.services.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened, write
+from newsportal.services.publishing.folder import MAX_NAME_BYTES, escape_markdown, markdown, page, safe_name, shorten, write
 from newsportal.services.publishing.run import pending
 from newsportal.store.store import Store
 
@@ -63,7 +63,7 @@ def test_withdrawn_file_is_removed(store: Store, add: Add, tmp_path: Path) -> No
     id = add("a")
     add("b")
     run(store, tmp_path, target(tmp_path))
-    store.outbox.ask("files", [id], "gone", now=NOW)
+    store.outbox.request("files", [id], "gone", now=NOW)
     assert run(store, tmp_path, target(tmp_path)).withdrawn == 1
     assert len(files(tmp_path)) == 1
 
@@ -136,9 +136,9 @@ def test_concurrent_publishers_use_different_temporary_files(tmp_path: Path, mon
 
 
 def test_safe_names_and_escaped_lines() -> None:
-    assert safe("a/b\\c:d") == "a-b-c-d"
-    assert safe(" .桥 通\n车. ") == "桥 通 车"
-    assert safe("CON") == "_CON"
-    assert shortened("长" * 100 + "-abc", "abc").endswith("-abc")
-    assert marked("12) a") == "12\\) a"
-    assert marked("a & b &lt;") == "a &amp; b &amp;lt;"
+    assert safe_name("a/b\\c:d") == "a-b-c-d"
+    assert safe_name(" .桥 通\n车. ") == "桥 通 车"
+    assert safe_name("CON") == "_CON"
+    assert shorten("长" * 100 + "-abc", "abc").endswith("-abc")
+    assert escape_markdown("12) a") == "12\\) a"
+    assert escape_markdown("a & b &lt;") == "a &amp; b &amp;lt;"

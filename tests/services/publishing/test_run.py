@@ -82,12 +82,12 @@ def test_withdrawn_row_is_removed_and_can_return(store: Store, add: Add, cms: Cm
     id = add("a")
     target = cms.target(marks=marks)
     run(store, tmp_path, target)
-    store.outbox.ask("cms", [id], "gone", now=NOW)
+    store.outbox.request("cms", [id], "gone", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 1
     assert cms.rows() == []
     add("a", title="改过的标题")
     assert run(store, tmp_path, target).done == 0, "it stays withdrawn after changes"
-    store.outbox.ask("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "there", now=NOW)
     assert run(store, tmp_path, target).published == 1
     assert cms.rows()[0]["title"] == "改过的标题"
 
@@ -96,10 +96,10 @@ def test_withdrawal_may_set_columns(store: Store, add: Add, cms: Cms, tmp_path: 
     id = add("a")
     target = cms.target(unpublish="{status: trash}")
     run(store, tmp_path, target)
-    store.outbox.ask("cms", [id], "gone", now=NOW)
+    store.outbox.request("cms", [id], "gone", now=NOW)
     run(store, tmp_path, target)
     assert [row["status"] for row in cms.rows()] == ["trash"]
-    store.outbox.ask("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "there", now=NOW)
     run(store, tmp_path, target)
     assert [row["status"] for row in cms.rows()] == ["publish"]
 
@@ -188,8 +188,8 @@ def test_crash_between_commit_and_settlement_duplicates_nothing(store: Store, ad
     for marks in ("table", "key"):
         with work_on(store, tmp_path, cms.target(marks=marks)) as work:
             follow(work)
-            store.outbox.ask("cms", [entry.article_id for entry in store.outbox.entries()], "there", now=NOW)
-            (entry,) = store.outbox.take("cms", "who dies", now=NOW + timedelta(days=400), seconds=1, limit=9)
+            store.outbox.request("cms", [entry.article_id for entry in store.outbox.entries()], "there", now=NOW)
+            (entry,) = store.outbox.lease_due("cms", "who dies", now=NOW + timedelta(days=400), seconds=1, limit=9)
             work.target.put(store.articles([entry.article_id])[0], replace(entry, digest=None))
             later = replace(work, now=lambda: NOW + timedelta(days=401))
             assert publish(later).published == 1
@@ -199,9 +199,9 @@ def test_crash_between_commit_and_settlement_duplicates_nothing(store: Store, ad
 
 def test_overtaken_publisher_writes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
-    store.outbox.ask("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "there", now=NOW)
     with work_on(store, tmp_path, cms.target()) as work:
-        (entry,) = store.outbox.take("cms", "slow", now=NOW, seconds=LEASE, limit=1)
+        (entry,) = store.outbox.lease_due("cms", "slow", now=NOW, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
         add("a", title="新的标题")
         later = replace(work, now=lambda: NOW + timedelta(seconds=LEASE + 1))
@@ -281,8 +281,8 @@ def test_target_unavailable_for_one_article_takes_the_others(
 
 def test_waiting_for_another_version_is_not_a_failed_attempt(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     ids = [add("a", text=invented(1, 400)), add("b", text=invented(1, 400), host="other.example", site="别的网")]
-    store.outbox.ask("cms", ids, "there", now=NOW)
-    store.outbox.take("cms", "who hangs", now=NOW, seconds=900, limit=1)
+    store.outbox.request("cms", ids, "there", now=NOW)
+    store.outbox.lease_due("cms", "who hangs", now=NOW, seconds=900, limit=1)
     with work_on(store, tmp_path, cms.target()) as work:
         for attempt in range(3 * MAX_TRIES):
             publish(replace(work, now=lambda attempt=attempt: NOW + (attempt + 1) * 2 * BUSY_WAIT))

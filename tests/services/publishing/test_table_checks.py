@@ -116,7 +116,7 @@ def test_fields_of_an_article() -> None:
     assert fields.text(ARTICLE, "site", zone) == "a.example"
     assert fields.text(ARTICLE, "summary", zone) == "第一段 第二段"
     assert fields.text(ARTICLE, "author", zone) == ""
-    assert fields.filled("{{{site}}} {topic}", ARTICLE, zone) == "{a.example} 旅游"
+    assert fields.fill_template("{{{site}}} {topic}", ARTICLE, zone) == "{a.example} 旅游"
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add,
     run(store, config)
     add("a", title="改过的标题")
     assert run(store, config).revised == 1
-    store.outbox.ask("hook", [id], "gone", now=NOW)
+    store.outbox.request("hook", [id], "gone", now=NOW)
     assert run(store, config).withdrawn == 1
     assert [(data["event"], data.get("place")) for data in receiver.bodies()] == [
         ("article.published", None),

@@ -45,7 +45,7 @@ def add_views(store: Store, ids: list[str]) -> None:
 
 
 def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str]) -> None:
-    assert Recommender(store, fresh=0).recommended(None, NOW, 5)[0].because is None
+    assert Recommender(store, fresh=0).recommended(None, NOW, 5)[0].origin is None
     assert len({item.story.id for item in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
     store.readers.record_view("林", ids[0], [1], pictures=1, now=NOW)
     assert ids[0] not in {item.story.id for item in Recommender(store, fresh=0).recommended("林", NOW, 60)}
@@ -55,13 +55,13 @@ def test_neighbours_are_used_before_the_first_fit(store: Store, ids: list[str]) 
     add_views(store, ids)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
     assert sum(ids.index(item.story.id) % 2 == 0 for item in found) >= 6, "the kind of stories that r0 views"
-    assert any(item.because for item in found)
+    assert any(item.origin for item in found)
 
 
 def test_early_counts_are_refreshed_until_the_first_fit(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     moments: list[datetime] = []
-    count = serving.early
-    monkeypatch.setattr(serving, "early", lambda store, now, days: moments.append(now) or count(store, now, days))
+    count = serving.early_model
+    monkeypatch.setattr(serving, "early_model", lambda store, now, days: moments.append(now) or count(store, now, days))
     recommender = Recommender(store, fresh=0)
     assert len(recommender.recommended(None, NOW, 100)) == 60
     new = add(store, 999, NOW)
@@ -88,7 +88,7 @@ def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
     assert len(found) == 8
     assert not viewed & {item.story.id for item in found}
     assert sum(ids.index(item.story.id) % 2 == 0 for item in found) >= 6
-    because = [item.because for item in found if item.because]
+    because = [item.origin for item in found if item.origin]
     assert because
     assert {story.id for story in because} <= viewed
 

@@ -25,7 +25,7 @@ from newsportal.recommend.blend import LocalLog
 from newsportal.recommend.clicks import hours, to_columns
 from newsportal.services import spark
 from newsportal.services.recommending import parts
-from newsportal.services.spark import java
+from newsportal.services.spark import has_java
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -160,7 +160,7 @@ for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri,
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (find_spec("pyspark") and java()), reason="needs the extra spark and Java (make tools)")
+@pytest.mark.skipif(not (find_spec("pyspark") and has_java()), reason="needs the extra spark and Java (make tools)")
 def test_spark_fit_equals_local_fit(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/news.db"
     store = open_store(uri)

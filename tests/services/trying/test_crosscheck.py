@@ -12,9 +12,9 @@ from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.items import Page
 from newsportal.net.archive import Exchange, Writer
 from newsportal.services.trying import saved
-from newsportal.services.trying.crosscheck import compared_lines, cross_check, likeness
+from newsportal.services.trying.crosscheck import compared_lines, cross_check, similarity
 from newsportal.services.trying.saved import saved_pages
-from newsportal.services.trying.templates import library_of, looks, readings, teach
+from newsportal.services.trying.templates import compare_results, learn_pages, library_of, site_templates
 from newsportal.services.trying.trial import fetch_once, trials
 from newsportal.sources import Sources
 from newsportal.text import dom
@@ -107,7 +107,7 @@ def test_source_trial_checks_its_rule_on_several_articles(monkeypatch: pytest.Mo
     monkeypatch.setattr(saved, "source_fetcher", lambda *_args: pages.__getitem__)
     for body, read in ((".text", 3), (".no-such", 0)):
         sources = Sources.model_validate({"regions": [{**REGION, "article": {"body": body, "title": "//h1"}}]})
-        ((trial, reading),) = saved.tried("region:港", sources)
+        ((trial, reading),) = saved.try_source("region:港", sources)
         (check,) = [note for note in trial.notes if note.code == "check.rule"]
         counts = dict(check.params)
         assert (counts["pages"], counts["read"], counts["alike"]) == (3, read, read)
@@ -131,8 +131,8 @@ def test_texts_are_compared_line_by_line() -> None:
         ("丙", "both"),
         ("丁", "best"),
     ]
-    assert likeness("甲乙\n丙", "甲 乙\n丁") == pytest.approx(4 / 6)
-    assert likeness("", "") == 0.0
+    assert similarity("甲乙\n丙", "甲 乙\n丁") == pytest.approx(4 / 6)
+    assert similarity("", "") == 0.0
 
 
 @pytest.fixture
@@ -156,21 +156,21 @@ def test_saved_pages_of_the_site_are_selected(archive: Path) -> None:
 
 def test_library_is_trained_and_inspected(tmp_path: Path) -> None:
     store = empty_store(tmp_path / "news.db")
-    assert teach(store, PAGES[:2], NOW) == 1
-    assert teach(store, PAGES[:2], NOW) == 0
+    assert learn_pages(store, PAGES[:2], NOW) == 1
+    assert learn_pages(store, PAGES[:2], NOW) == 0
     library, _ = library_of(store)
-    by_method = {reading.by: reading for reading in readings(library, PAGES[2])}
+    by_method = {reading.by: reading for reading in compare_results(library, PAGES[2])}
     assert by_method["url_tree"].found is not None
     assert "冷库" in (by_method["url_tree"].found.text or "")
     assert by_method["best"].found is not None
-    (look,) = looks(library, "port.example")
+    (look,) = site_templates(library, "port.example")
     assert look.directory == "/news"
     assert any(holds for _, _, holds in look.boxes)
-    assert looks(library, "nowhere.example") == []
+    assert site_templates(library, "nowhere.example") == []
     strange = page("另一种版式", "甲" * 50).body.replace(b"<div class", b"<section><div class").replace(b"</div>", b"</div></section>")
     waiting = {
         reading.by: reading
-        for reading in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))
+        for reading in compare_results(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))
     }
     assert waiting["url_tree"].why == "waits-for-sibling"
     assert sum(1 for _ in library_of(store)[0]) == 1, "trying a page does not train the library"

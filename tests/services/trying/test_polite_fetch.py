@@ -9,7 +9,7 @@ import pytest
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
 from newsportal.services.discovery.search import FetchRefused
-from newsportal.services.trying.polite_fetch import MAX_WAIT, Visitor
+from newsportal.services.trying.polite_fetch import MAX_WAIT, PoliteFetcher
 
 SITE = "https://news.example"
 
@@ -31,7 +31,7 @@ def pages(robots: str | int) -> tuple[list[str], object]:
 
 def test_robots_txt_is_read_once_and_obeyed() -> None:
     requested, get = pages("User-agent: *\nDisallow: /private/\nSitemap: /s.xml")
-    visit = Visitor(get)  # type: ignore[arg-type]
+    visit = PoliteFetcher(get)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
     with pytest.raises(FetchRefused, match="does not allow"):
         visit(f"{SITE}/private/b")
@@ -44,22 +44,22 @@ def test_robots_txt_is_read_once_and_obeyed() -> None:
 def test_unreadable_robots_txt_forbids_requests(robots: int) -> None:
     requested, get = pages(robots)
     with pytest.raises(FetchRefused):
-        Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
+        PoliteFetcher(get)(f"{SITE}/a")  # type: ignore[arg-type]
     assert requested == [f"{SITE}/robots.txt"]
 
 
 def test_missing_or_ignored_robots_txt_allows_requests() -> None:
     requested, get = pages(404)
-    Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
+    PoliteFetcher(get)(f"{SITE}/a")  # type: ignore[arg-type]
     _, closed = pages("User-agent: *\nDisallow: /")
-    Visitor(closed, obey=False)(f"{SITE}/a")  # type: ignore[arg-type]
+    PoliteFetcher(closed, obey=False)(f"{SITE}/a")  # type: ignore[arg-type]
     assert requested[-1] == f"{SITE}/a"
 
 
 def test_delay_between_requests_to_one_host() -> None:
     waited: list[float] = []
     _, get = pages("User-agent: *\nCrawl-delay: 5")
-    visit = Visitor(get, delay=1.0, sleep=waited.append)  # type: ignore[arg-type]
+    visit = PoliteFetcher(get, delay=1.0, sleep=waited.append)  # type: ignore[arg-type]
     for path in ("/a", "/b"):
         visit(SITE + path)
     visit("https://other.example/a")
@@ -69,7 +69,7 @@ def test_delay_between_requests_to_one_host() -> None:
 
 def test_too_long_crawl_delay_stops_the_visit() -> None:
     _, get = pages(f"User-agent: *\nCrawl-delay: {MAX_WAIT * 3}")
-    visit = Visitor(get)  # type: ignore[arg-type]
+    visit = PoliteFetcher(get)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
     with pytest.raises(FetchRefused, match="between requests"):
         visit(f"{SITE}/b")
@@ -77,7 +77,7 @@ def test_too_long_crawl_delay_stops_the_visit() -> None:
 
 def test_requests_are_limited() -> None:
     requested, get = pages(404)
-    visit = Visitor(get, max_requests=3)  # type: ignore[arg-type]
+    visit = PoliteFetcher(get, max_requests=3)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
     visit(f"{SITE}/b")
     with pytest.raises(FetchRefused, match="3 requests"):
@@ -105,7 +105,7 @@ def redirecting(**targets: str) -> tuple[list[str], object]:
 
 def test_robots_txt_of_redirect_target_is_obeyed() -> None:
     requested, get = redirecting(news_a="https://other.example/shut/a", news_b="https://other.example/b")
-    visit = Visitor(get)  # type: ignore[arg-type]
+    visit = PoliteFetcher(get)  # type: ignore[arg-type]
     with pytest.raises(FetchRefused, match="does not allow") as refused:
         visit(f"{SITE}/a")
     assert refused.value.url == "https://other.example/shut/a"
@@ -116,22 +116,22 @@ def test_robots_txt_of_redirect_target_is_obeyed() -> None:
 
 def test_robots_txt_of_redirect_target_is_ignored_without_obey() -> None:
     requested, get = redirecting(news_a="https://other.example/shut/a")
-    assert Visitor(get, obey=False)(f"{SITE}/a").url == "https://other.example/shut/a"  # type: ignore[arg-type]
+    assert PoliteFetcher(get, obey=False)(f"{SITE}/a").url == "https://other.example/shut/a"  # type: ignore[arg-type]
     assert not any(url.endswith("/robots.txt") for url in requested)
 
 
 def test_redirect_loop_ends() -> None:
     requested, get = redirecting(news_a=f"{SITE}/a")
     with pytest.raises(FetchFailed, match="redirects"):
-        Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
+        PoliteFetcher(get)(f"{SITE}/a")  # type: ignore[arg-type]
     assert requested.count(f"{SITE}/a") == 6
 
 
 def test_redirects_of_robots_txt() -> None:
     _, get = redirecting(news_robots_txt=f"{SITE}/robots.txt")
-    assert Visitor(get)(f"{SITE}/shut")  # type: ignore[arg-type]
+    assert PoliteFetcher(get)(f"{SITE}/shut")  # type: ignore[arg-type]
     requested, get = redirecting(news_robots_txt="https://inside.example/robots.txt")
-    visit = Visitor(get)  # type: ignore[arg-type]
+    visit = PoliteFetcher(get)  # type: ignore[arg-type]
     for path in ("/a", "/b"):
         with pytest.raises(FetchRefused, match="forbidden address"):
             visit(SITE + path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from newsportal.items import Page
 from newsportal.services.discovery.opml import read
 from newsportal.services.discovery.search import find
-from newsportal.services.trying.proposing import entry, planned, write
+from newsportal.services.trying.proposing import entry, plan_import, write
 from newsportal.sources import Sources, load
 
 FEED = "https://evil.example/feed?x=${DATABASE_PASSWORD}"
@@ -25,7 +25,7 @@ def fetch(url: str) -> Page:
 def test_environment_variables_in_urls_are_not_expanded(tmp_path: Path) -> None:
     """A URL invented by a page is written to sources.yaml by the operator and fetched from then on."""
     (found, *_), _notes = find("https://evil.example/", fetch)
-    plan = planned(read(f'<opml><body><outline text="乙" xmlUrl="{FEED}"/></body></opml>'.encode()).feeds, Sources(), None)
+    plan = plan_import(read(f'<opml><body><outline text="乙" xmlUrl="{FEED}"/></body></opml>'.encode()).feeds, Sources(), None)
     file = tmp_path / "sources.yaml"
     file.write_text("portal: {title: 晨报}\n", "utf-8")
     write(file, [("feeds", dict(entry(found, None, None, Sources()))), ("feeds", dict(plan.new[0]))])

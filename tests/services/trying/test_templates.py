@@ -13,7 +13,7 @@ from factories import empty_store
 from newsportal.errors import LibraryError
 from newsportal.extractors.papers.url_tree import write_library
 from newsportal.items import Page
-from newsportal.services.trying.templates import forget_site, library_of, load, save, teach
+from newsportal.services.trying.templates import forget_site, learn_pages, library_of, load, save
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
@@ -33,7 +33,7 @@ def page(site: str, number: int) -> Page:
 
 
 def train_sites(store: Store, *sites: str) -> int:
-    return teach(store, [page(site, number) for site in sites for number in range(2)], NOW)
+    return learn_pages(store, [page(site, number) for site in sites for number in range(2)], NOW)
 
 
 def test_forgetting_one_site_keeps_the_others(store: Store) -> None:
@@ -53,18 +53,18 @@ def test_concurrent_changes_are_serialized(store: Store) -> None:
         other.join(0.1)  # a thread that does not wait would be finished by then
         return text or ""
 
-    store.change_learnt("url_tree", changed, now=NOW)
+    store.change_learned_state("url_tree", changed, now=NOW)
     other.join()
     assert set(library_of(store)[0].sites) == {"a.example", "b.example"}
 
 
 def test_unreadable_library_is_reported_and_not_overwritten(store: Store) -> None:
-    store.change_learnt("url_tree", lambda _: "{", now=NOW)
+    store.change_learned_state("url_tree", lambda _: "{", now=NOW)
     library, trouble = library_of(store)
     assert (list(library), "no template library" in trouble) == ([], True)
     with pytest.raises(LibraryError):
         train_sites(store, "a.example")
-    assert store.learnt("url_tree") == "{"
+    assert store.learned_state("url_tree") == "{"
 
 
 def test_missing_file_is_reported(store: Store, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def fill(store: Store, now: datetime, seed: int = 1) -> Generated:
     """Let made-up readers view the stories of ``store``, fit a model, recommend, and let them open some recommendations."""
     chance = Random(seed)
     offers = sorted(store.readers.stories(now - BACK), key=lambda offer: offer.story)
-    heads = {story: listed.head.id for story, listed in store.listed([offer.story for offer in offers]).items()}
+    heads = {story: listed.head.id for story, listed in store.by_id([offer.story for offer in offers]).items()}
     sizes = {story: _size(store, head) for story, head in heads.items()}
     names = [f"{chance.getrandbits(128):032x}" for _ in range(READERS)]
     views = [view for name in names for view in _looks(name, offers, sizes, now, chance)] if offers else []
@@ -52,7 +52,7 @@ def fill(store: Store, now: datetime, seed: int = 1) -> Generated:
     recommender = Recommender(store)
     for name in names:
         recommendations = [shown.recommendation for shown in recommender.recommended(name, now, SHOWN)]
-        store.readers.offer(name, recommendations, now=now)
+        store.readers.record_offer(name, recommendations, now=now)
         for recommendation in recommendations:
             if recommendation.story in heads and chance.random() < OPENED:
                 _look(store, name, heads[recommendation.story], sizes[recommendation.story], now, chance)
