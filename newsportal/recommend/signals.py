@@ -192,8 +192,7 @@ MAX_READERS: Final = 20_000  # number of most recent readers whose views are sto
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
-    """Statistics of a log at ``moment``. ``popular`` has a row, ``mixture`` (π) an entry per half-life; ``idf`` one per word in
-    ``words``."""
+    """Statistics of a log at ``moment``. ``popular`` has a row, ``mixture`` (π) an entry per half-life; ``idf`` one per word."""
 
     moment: float
     items: tuple[Item, ...]

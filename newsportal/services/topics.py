@@ -197,8 +197,7 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Preview:
     """A preview. ``stories``: number of matches, ``comes``: those new to the topic; ``newest``: the newest matches, newest first. ``goes``:
-    articles matched only by former keywords. ``looked``: articles checked; ``capped``: there may be more matches. ``empty``: there is no
-    keyword."""
+    articles matched only by former keywords. ``looked``: articles checked; ``capped``: there may be more matches. ``empty``: no keyword."""
 
     stories: int = 0
     comes: int = 0

@@ -149,8 +149,7 @@ def count_vain_visits(stored: Mapping[str, Any] | None, gallery: Gallery, grown:
 
 
 def updated_columns(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
-    """Return the columns of the article ``row`` that a later visit changes; missing values are kept. An article of another source becomes a
-    photo story."""
+    """Return the columns of the article ``row`` that a later visit changes; missing values are kept. Articles become photo stories."""
     new = {key: value for key, value in content_of(article).items() if value is not None and key not in ("text", "images")}
     derived = revised_category(row, category_of(article)) | keywords_of(article)
     new = uncorrected_columns(row, new)

@@ -11,8 +11,7 @@ from newsportal.store.columns import LONG_BINARY, LONG_TEXT, METADATA, NAME_CHAR
 
 
 def _content() -> list[Column[Any]]:
-    """Return the columns that a newer version of a page, or an editor, may change: ``articles`` has the current state, ``revisions``
-    earlier ones."""
+    """Return the columns that a newer version of a page, or an editor, may change: current in ``articles``, earlier in ``revisions``."""
     return [
         Column("revision", Integer, nullable=False),
         Column("fetched", Moment, nullable=False),

@@ -29,8 +29,7 @@ MAX_CACHED: Final = 50_000  # words cached without a search: those of a few hund
 
 
 class WordTable:
-    """Word → number. Words of up to four characters are their own key, others have a 64-bit hash: an unknown word gets a number in 2 of
-    10¹⁴ cases."""
+    """Word → number. Words of up to four characters are their own key, others have a 64-bit hash: 2 of 10¹⁴ unknown words match."""
 
     def __init__(self, packed: bytes | mmap) -> None:
         """Raises ``ValueError`` for invalid or damaged data."""

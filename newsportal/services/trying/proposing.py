@@ -71,8 +71,7 @@ def free_name(base: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan of an import. ``new``: entries of sources.yaml; ``there``: known URLs with the source's key; ``bad``: invalid URLs with the
-    reason."""
+    """Plan of an import. ``new``: entries of sources.yaml; ``there``: known URLs with the source's key; ``bad``: invalid URLs, reasons."""
 
     new: tuple[Mapping[str, str], ...]
     there: tuple[tuple[str, str], ...]
