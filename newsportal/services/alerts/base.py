@@ -162,7 +162,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Settings for sending: network policy, user agent, mail server or None, the portal's ``key`` and ``contact`` for services with ``signs``."""
+    """Settings for sending: network policy, user agent, mail server or None, ``key`` and ``contact`` for services with ``signs``."""
 
     policy: Policy = field(default_factory=Policy)
     agent: str = "newsportal"
