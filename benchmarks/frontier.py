@@ -191,8 +191,8 @@ def settings_of(kind: str, delay: float, redis: int) -> dict[str, Any]:
         return {**same, **url, **filtered, "SCHEDULER_PERSIST": True}
     ours: dict[str, Any] = {
         "SCHEDULER": "newsportal.crawl.scheduler.Scheduler",
-        "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.middlewares.TurnsMiddleware": 990},
-        "SPIDER_MIDDLEWARES": {"newsportal.crawl.middlewares.ChildrenMiddleware": 10},
+        "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.middlewares.HostLockMiddleware": 990},
+        "SPIDER_MIDDLEWARES": {"newsportal.crawl.middlewares.LeaseMiddleware": 10},
     }
     if delay:  # which keeps to it to the last moment before a request is sent
         ours |= {"DOWNLOAD_HANDLERS": {"http": "newsportal.crawl.handlers.Handler"}, "NEWSPORTAL_ALLOW_PRIVATE": ["127.0.0.0/8"]}

@@ -15,7 +15,7 @@ ADDONS = {"newsportal.crawl.addon.SourcesAddon": 100}  # {}: reads sources.yaml
 # Queue
 
 SCHEDULER = "newsportal.crawl.scheduler.Scheduler"  # Scrapy's loses requests in flight when it is killed, and is limited to one process
-SPIDER_MIDDLEWARES = {"newsportal.crawl.middlewares.ChildrenMiddleware": 10}  # {}: requests of a callback share the lease of its request
+SPIDER_MIDDLEWARES = {"newsportal.crawl.middlewares.LeaseMiddleware": 10}  # {}: requests of a callback share the lease of its request
 SCHEDULER_FLUSH_ON_START = False  # like scrapy-redis': requests of an earlier run are done first; True deletes them
 NEWSPORTAL_STANDING = False  # ours: True keeps an idle spider open (newsportal worker)
 
@@ -45,7 +45,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # 600
     "newsportal.crawl.middlewares.RedirectMiddleware": 600,  # a redirect to an invalid URL is reported with its reason
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources define their hosts
-    "newsportal.crawl.middlewares.TurnsMiddleware": 990,  # innermost: requests to a host are made by one process at a time
+    "newsportal.crawl.middlewares.HostLockMiddleware": 990,  # innermost: requests to a host are made by one process at a time
 }
 HTTPPROXY_ENABLED = False  # True: a proxy in the environment would bypass our policy
 DOWNLOAD_VERIFY_CERTIFICATES = True  # False

@@ -52,7 +52,7 @@ def pass_times(hosts: str, delay: float) -> list[float]:
     pacer = HostPacer()
 
     async def passes(host: str) -> float:
-        await pacer.wait_turn(host, delay)
+        await pacer.wait(host, delay)
         return asyncio.get_running_loop().time() - START
 
     async def all_pass() -> list[float]:

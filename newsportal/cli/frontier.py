@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, Yes, command_group, load
 from newsportal.cli.output import WIDEST, make_table, pick, print_json
-from newsportal.crawl.queues.base import Aside, Queue, QueueState, WaitingLinks
+from newsportal.crawl.queues.base import Queue, QueueState, SetAside, WaitingLinks
 from newsportal.errors import NewsportalError
 from newsportal.messages import local
 from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queues, RetryRow, WorkerRow, moment
@@ -165,7 +165,7 @@ def url_of(body: str) -> str | None:
 
 
 def rows_of(
-    place: str, states: Sequence[QueueState], retries: Sequence[WaitingLinks], aside: Sequence[tuple[str, Aside]] = ()
+    place: str, states: Sequence[QueueState], retries: Sequence[WaitingLinks], aside: Sequence[tuple[str, SetAside]] = ()
 ) -> Queues:  # fmt: skip
     """Return the rows to display. ``aside``: requests that were set aside, each with the name of its queue."""
     return Queues(

@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ABOVE_PROJECT = 25  # Scrapy's priorities: project 20, spider 30, command line 40
-UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # a replay contacts no server
+NO_DELAYS = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # a replay contacts no server
 
-SWITCHED: Final = {
+OPTIONAL_PARTS: Final = {
     "COOKIES_ENABLED": ("DOWNLOADER_MIDDLEWARES_BASE", "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"),  # imports tldextract
     "REMOTE_CONTROL_ENABLED": ("EXTENSIONS_BASE", "scrapy.extensions.remote_control.RemoteControl"),  # imports aiohttp
 }  # Switch -> what it is for: 200 modules, a tenth of a crawl's start. Scrapy imports what is named, even where the place is None
 
 COMMANDS: Final = "scrapy.commands."
-REFUSED: Final = frozenset({401, 403})  # statuses of a site that rejects the credentials
+REJECTED: Final = frozenset({401, 403})  # statuses of a site that rejects the credentials
 
-BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
+BENCH_SETTINGS: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **NO_DELAYS}  # Scrapy's own server on this machine
 
-INTERNAL: Final = frozenset(
+INTERNAL_FIELDS: Final = frozenset(
     "link page identity keys decision wrapped extraction topic_marks canonical later listed last_page inspected weight failure".split()
 )
 """Fields of items for internal use by the stages."""
@@ -71,16 +71,16 @@ class SourcesAddon:
         logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_custom_words(self.sources)
         settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
-        for switch, (kind, component) in SWITCHED.items():
+        for switch, (kind, component) in OPTIONAL_PARTS.items():
             if not settings.getbool(switch):
                 settings.set(kind, {name: at for name, at in settings.getdict(kind).items() if name != component}, ABOVE_PROJECT)
         if settings.get("NEWSPORTAL_REPLAY"):
-            settings.update(UNHURRIED, ABOVE_PROJECT)
+            settings.update(NO_DELAYS, ABOVE_PROJECT)
         register()
         if self.spider is not None and is_single_page(self.spider):
             read_single_pages(settings)
             if self.spider.__module__.startswith(COMMANDS):
-                settings.update(BENCH, ABOVE_PROJECT)
+                settings.update(BENCH_SETTINGS, ABOVE_PROJECT)
         elif settings.get("JOBDIR"):
             logger.warning("JOBDIR is not used for requests: they are in the store, and each crawl resumes where the last one stopped")
 
@@ -149,7 +149,7 @@ class SignIns:
 
     def is_refused(self, request: Request, response: Response, reason: str | None) -> bool:
         """Return whether the site rejects the credentials, by its status or by a login page (``reason`` ``login``)."""
-        refused = response.status in REFUSED and bool(self.headers_of(request))
+        refused = response.status in REJECTED and bool(self.headers_of(request))
         return refused or (reason == "login" and request.meta.get("source") in self._sources)
 
 
@@ -191,7 +191,7 @@ class NewsItemAdapter(AdapterInterface):
 
 def fields_of(item_class: type) -> list[str]:
     """Return the public fields of an item class."""
-    return [field.name for field in fields(item_class) if field.name not in INTERNAL]
+    return [field.name for field in fields(item_class) if field.name not in INTERNAL_FIELDS]
 
 
 def register() -> None:

@@ -30,7 +30,7 @@ class PageReader:
     extract: Extract
     rule: ArticleRule | None = None
 
-    def first(self, article: Article) -> PageRead:
+    def read_first(self, article: Article) -> PageRead:
         read = self._page(article, article.page) if article.page else _read_feed_text(article)
         if not (article.title or read.found.title or article.link.title):
             raise NotApplicable("no-title")
@@ -38,7 +38,7 @@ class PageReader:
             raise NotApplicable("no-body")
         return read
 
-    def further(self, link: Link, page: Page) -> PageRead:
+    def read_further(self, link: Link, page: Page) -> PageRead:
         document = dom.document(page)
         read = self._read(document, replace(link, summary=None, content=None), page.fetched)
         return _apply_precedence(read, self._wrapped(document, page.fetched))
@@ -80,19 +80,19 @@ class ArticleReader:
         self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in choices if choice}
         self._default = sites.extractor(sources.extractor.method, sources.extractor.options)
 
-    def first(self, article: Article) -> PageRead:
+    def read_first(self, article: Article) -> PageRead:
         """Read an article's page, or its feed entry's text. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
-        return self._read(article.source, (article.page or article).url, PageReader.first, article)
+        return self._read(article.source, (article.page or article).url, PageReader.read_first, article)
 
-    def further(self, link: Link, page: Page) -> PageRead:
+    def read_further(self, link: Link, page: Page) -> PageRead:
         """Read a further page; the link's summary and content belong to the first. Raises ``NotApplicable``."""
-        return self._read(link.source, page.url, PageReader.further, link, page)
+        return self._read(link.source, page.url, PageReader.read_further, link, page)
 
     def has_rule(self, article: Article) -> bool:
         """Return whether the source has a rule that was not yet applied to the article's page."""
         return article.wrapped is None and article.page is not None and article.source in self._rules
 
-    def wrapped(self, article: Article) -> Extraction:
+    def apply_rule(self, article: Article) -> Extraction:
         """Apply the source's rule to the article's page; requires :meth:`has_rule`."""
         extraction: Extraction = self._call(apply_rule, self._rules[article.source], article.page)
         return extraction

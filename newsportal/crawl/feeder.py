@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy import Request
 
-from newsportal.crawl.host_locks import PATIENCE, HostLocks, HostQueues, WaitingRequest
+from newsportal.crawl.host_locks import MAX_WAIT, HostLocks, HostQueues, WaitingRequest
 from newsportal.crawl.leases import Leases
 from newsportal.crawl.queues.base import Answer, Order, Queue, Task, Terms
 from newsportal.crawl.redis_connection import EVERY as STARTS
 from newsportal.crawl.redis_connection import StartUrls
-from newsportal.crawl.requests import Unreadable
+from newsportal.crawl.requests import UnreadableTask
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ logger = logging.getLogger(__name__)
 Found = TypeVar("Found")
 
 TICK: Final = 0.25  # seconds between two exchanges when idle, so that requests of other workers start soon
-LEAST: Final = 0.05  # seconds between two requests for work without other changes
-GATHER: Final = 0.005  # seconds to collect changes before an exchange: the links of a page arrive one by one
-BEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
-BEATS: Final = 4  # heartbeats per lease at least: two may be late
-AHEAD: Final = 2.0  # seconds of work prefetched per host: the queue may be unavailable for this time without idle hosts
-HOLDS: Final = 50  # hosts requested in one exchange
-PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between retries while the queue is unavailable; the last one repeats
+MIN_POLL: Final = 0.05  # seconds between two requests for work without other changes
+GATHER_SECONDS: Final = 0.005  # seconds to collect changes before an exchange: the links of a page arrive one by one
+MAX_BEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
+MIN_BEATS: Final = 4  # heartbeats per lease at least: two may be late
+AHEAD_SECONDS: Final = 2.0  # seconds of work prefetched per host: the queue may be unavailable for this time without idle hosts
+MAX_HOLDS: Final = 50  # hosts requested in one exchange
+RETRY_PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between retries while the queue is unavailable; the last one repeats
 STORE_TRIES: Final = 6  # successive failures after which the store behind the queue counts as failed: some six seconds, as for an article
 BATCH: Final = 500  # tasks pushed in one exchange: some 500 kB, so that other workers do not wait long for the queue
-CLOSING: Final = 5.0  # seconds for which the end of a crawl waits for an unavailable queue; then its leases expire
+CLOSE_SECONDS: Final = 5.0  # seconds for which the end of a crawl waits for an unavailable queue; then its leases expire
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Feeder:
     host_locks: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
-        self._next = Order(delay=self.delay, ahead=AHEAD)
+        self._next = Order(delay=self.delay, ahead=AHEAD_SECONDS)
         self.host_locks = HostLocks(self.host_queues, self.leases, self.crawl, self.request_work)
 
     # for the scheduler
@@ -107,7 +107,7 @@ class Feeder:
     @property
     def beat_seconds(self) -> float:
         """Seconds between two heartbeats."""
-        return min(BEAT, self.lease / BEATS)
+        return min(MAX_BEAT, self.lease / MIN_BEATS)
 
     @property
     def quiet(self) -> bool:
@@ -122,11 +122,11 @@ class Feeder:
         if self._task is not None:
             await asyncio.wait([self._task])
         broken = self._task is not None and not self._task.cancelled() and self._task.exception() is not None
-        until = time.monotonic() + CLOSING
+        until = time.monotonic() + CLOSE_SECONDS
         while not broken and (self.queue is not None or self._next.changes):
             if await self._converse(self._order(last=True)) is not None or time.monotonic() > until:
                 break
-            await asyncio.sleep(PAUSES[0])
+            await asyncio.sleep(RETRY_PAUSES[0])
         if self.queue is not None:
             with suppress(FrontierUnavailable, FrontierRefused):
                 await self._in_thread(self.queue.leave)
@@ -139,9 +139,9 @@ class Feeder:
     async def _run(self) -> None:
         while not self._over:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK if not self.host_locks.waiters else GATHER * 10)
+                await asyncio.wait_for(self._wake.wait(), TICK if not self.host_locks.waiters else GATHER_SECONDS * 10)
             self._wake.clear()
-            await asyncio.sleep(GATHER)
+            await asyncio.sleep(GATHER_SECONDS)
             if self._over:
                 return
             if self.crawl.ending:
@@ -154,7 +154,7 @@ class Feeder:
                 await self._apply(answer, changes, taken=order.take is not None)
                 await self._start_urls()
             else:
-                await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES)) - 1])
+                await asyncio.sleep(RETRY_PAUSES[min(self._failures, len(RETRY_PAUSES)) - 1])
                 self._wake.set()
 
     async def _converse(self, order: Order) -> Answer | None:
@@ -190,19 +190,19 @@ class Feeder:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     def _order(self, *, last: bool = False) -> Order:
-        order, self._next = self._next, Order(delay=self.delay, ahead=AHEAD)
-        finished = self.leases.finished(self.crawl.in_progress)
+        order, self._next = self._next, Order(delay=self.delay, ahead=AHEAD_SECONDS)
+        finished = self.leases.take_finished(self.crawl.in_progress)
         order.done += [task.id for task in finished if not (task.link and self.crawl.ending)]
         if broken := [task.id for task in finished if task.link and self.crawl.ending]:
             order.back.append((broken, None))  # the end of the crawl interrupted requests without outcome: another process sends them
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:HOLDS]
+        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:MAX_HOLDS]
         if now - self._last_beat >= self.beat_seconds:
             order.beat, self._last_beat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
-        if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, LEAST), TICK)):
+        if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, MIN_POLL), TICK)):
             order.take, self._last_take = places, now
         return order
 
@@ -241,9 +241,9 @@ class Feeder:
         for host, seconds in answer.holds.items():
             if seconds is not None:
                 self.host_locks.mark_held(host, now + seconds)
-        lost = list(self.leases.lose(answer.lost))
+        lost = list(self.leases.mark_lost(answer.lost))
         for lease in lost:
-            if self.leases.single(lease.task.id):
+            if self.leases.is_single(lease.task.id):
                 self.host_queues.remove(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
                 self.leases.drop(lease.task.id)
                 self._next.push.append(lease.task)
@@ -260,7 +260,7 @@ class Feeder:
         for lease in answer.leases:
             try:
                 readable.append((lease.task, self.crawl.request_of(lease.task)))
-            except Unreadable as error:
+            except UnreadableTask as error:
                 logger.error("%s", error)
                 self.crawl.count("unreadable")
                 self._next.done.append(lease.task.id)
@@ -275,7 +275,7 @@ class Feeder:
         if self._next.done:
             self.changed()
         self._poll_in = TICK if answer.poll_in is None else answer.poll_in
-        far = answer.poll_in is not None and answer.poll_in > PATIENCE
+        far = answer.poll_in is not None and answer.poll_in > MAX_WAIT
         self._drained = (changes, not answer.leases and (not answer.waiting or far))
         if answer.leases or self.quiet or self.host_queues.waiting:
             self.crawl.wake_engine()

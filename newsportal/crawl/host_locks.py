@@ -36,7 +36,7 @@ class WaitingRequest:
 @dataclass(slots=True)
 class Host:
     """The state of a host. ``ready``: earliest time of the next request, ``since``: of the first; ``pause_until``: end of its Retry-After;
-    ``out``: requests that may be in progress; ``yields``: another worker waits for it; ``quiet``: idle since."""
+    ``sent``: requests that may be in progress; ``yields``: another worker waits for it; ``quiet``: idle since."""
 
     name: str
     waiting: list[tuple[int, int, WaitingRequest]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Host:
     ready: float = 0.0
     since: float = 0.0
     pause_until: float = 0.0
-    out: set[Any] = field(default_factory=set)
+    sent: set[Any] = field(default_factory=set)
     quiet: float | None = None
     queued: bool = False
 
@@ -105,13 +105,13 @@ class HostQueues:
                 continue
             entry = heappop(host.waiting)[2]
             self.waiting -= 1
-            host.out.add(entry.request)
+            host.sent.add(entry.request)
             host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the delay; a late request delays no later one
             self._queue(host)
             return entry
         return None
 
-    def soonest(self) -> float | None:
+    def next_time(self) -> float | None:
         """Return when the next request may be sent; ``None`` if no request waits."""
         return self._heap[0][0] if self._heap else None
 
@@ -145,9 +145,9 @@ class HostQueues:
             heappush(self._heap, (host.ready if at is None else at, next(self._count), host))
 
 
-LINGER: Final = 1.0  # seconds for which an idle host stays locked: requests for its images and further pages often follow shortly
-PATIENCE: Final = 61.0  # seconds: the longest wait for a host (Retry-After), slightly above the longest crawl-delay that is obeyed
-SHORT: Final = 5.0  # seconds: during shorter pauses tasks are not returned to the queue
+IDLE_LOCK: Final = 1.0  # seconds for which an idle host stays locked: requests for its images and further pages often follow shortly
+MAX_WAIT: Final = 61.0  # seconds: the longest wait for a host (Retry-After), slightly above the longest crawl-delay that is obeyed
+SHORT_PAUSE: Final = 5.0  # seconds: during shorter pauses tasks are not returned to the queue
 
 
 class CrawlEnding(Exception):
@@ -155,7 +155,7 @@ class CrawlEnding(Exception):
 
 
 class HostPaused(Exception):
-    """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``PATIENCE``."""
+    """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``MAX_WAIT``."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it sent a Retry-After of {seconds:.0f} s")
@@ -175,7 +175,7 @@ class HostLocks:
         """Wait until this worker holds ``host`` and may send it a request. Raises :class:`CrawlEnding` or :class:`HostPaused`."""
         while True:
             now, state = time.monotonic(), self.host_queues.hosts.get(host)
-            if state is not None and state.ready - now > PATIENCE:
+            if state is not None and state.ready - now > MAX_WAIT:
                 raise HostPaused(state.ready - now)
             if state is not None and state.held and not state.yields:
                 start = max(state.since, state.pause_until)
@@ -215,15 +215,15 @@ class HostLocks:
         now, returned = time.monotonic(), False
         for name, host in list(self.host_queues.hosts.items()):
             pause = host.pause_until - now
-            if pause > SHORT or host.yields:
-                entries = self.host_queues.remove(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
+            if pause > SHORT_PAUSE or host.yields:
+                entries = self.host_queues.remove(host.name, lambda entry: entry.own and self.leases.is_single(entry.lease))
                 ids = [entry.lease for entry in entries if entry.lease]
                 for id in ids:
                     self.leases.drop(id)
                 if ids:
-                    order.back.append((ids, time.time() + pause if pause > SHORT else None))
+                    order.back.append((ids, time.time() + pause if pause > SHORT_PAUSE else None))
                     returned = True
-            if host.ready - now > PATIENCE:  # longer than any request waits: fail its requests now; their links wait in the table
+            if host.ready - now > MAX_WAIT:  # longer than any request waits: fail its requests now; their links wait in the table
                 self.host_queues.prioritise(self.host_queues.remove(name, lambda _: True))
                 self._release(name)
             if host.held and not self.crawl.busy(name):
@@ -231,12 +231,12 @@ class HostLocks:
         return returned
 
     def _idle(self, host: Host, now: float, pause: float, order: Order) -> None:
-        if not (host.yields or pause > SHORT):
+        if not (host.yields or pause > SHORT_PAUSE):
             if host.waiting or host.name in self.waiters:
                 host.quiet = None
                 return
             host.quiet = now if host.quiet is None else host.quiet
-            if now - host.quiet < LINGER:
+            if now - host.quiet < IDLE_LOCK:
                 return
         order.free[host.name] = max(self.crawl.wait_after(host.name), pause, 0.0)
         host.pause_until = 0.0

@@ -12,7 +12,7 @@ from newsportal.crawl.queues.base import Task
 
 
 @dataclass(slots=True)
-class Held:
+class HeldLease:
     """``out``: requests in the engine; ``waiting``: those that wait here. ``lost``: another worker has the lease now."""
 
     task: Task
@@ -23,7 +23,7 @@ class Held:
 
 class Leases:
     def __init__(self) -> None:
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldLease] = {}
 
     def __len__(self) -> int:
         return len(self._held)
@@ -32,7 +32,7 @@ class Leases:
         return id in self._held
 
     def take(self, task: Task) -> None:
-        self._held[task.id] = Held(task)
+        self._held[task.id] = HeldLease(task)
 
     def add_waiting(self, id: str | None) -> None:
         """One more request under this lease waits here."""
@@ -45,7 +45,7 @@ class Leases:
             lease.waiting -= 1
             lease.out.add(request)
 
-    def single(self, id: str | None) -> bool:
+    def is_single(self, id: str | None) -> bool:
         """Return whether the lease consists of its own waiting task alone, with no request sent."""
         lease = self._held.get(id or "")
         return lease is not None and lease.waiting == 1 and not lease.out
@@ -55,7 +55,7 @@ class Leases:
         lease = self._held.get(id)
         return lease is not None and not lease.waiting and all(request not in in_progress for request in lease.out)
 
-    def lose(self, ids: set[str]) -> Iterator[Held]:
+    def mark_lost(self, ids: set[str]) -> Iterator[HeldLease]:
         for id in ids:
             lease = self._held.get(id)
             if lease is not None and not lease.lost:
@@ -65,7 +65,7 @@ class Leases:
     def drop(self, id: str) -> None:
         self._held.pop(id, None)
 
-    def finished(self, in_progress: Container[Any]) -> list[Task]:
+    def take_finished(self, in_progress: Container[Any]) -> list[Task]:
         """Remove leases that are done, and return the tasks of those that this worker still owns."""
         tasks = []
         for id, lease in list(self._held.items()):
@@ -91,26 +91,26 @@ class Errback:
     lease: str
 
     def __call__(self, failure: Any) -> Any:
-        return marked_output(self.errback(failure), self.lease)
+        return mark_output(self.errback(failure), self.lease)
 
 
-def marked_output(output: Any, lease: str) -> Any:
+def mark_output(output: Any, lease: str) -> Any:
     if isinstance(output, Request):
-        return marked(output, lease)
+        return mark_child(output, lease)
     if hasattr(output, "__aiter__"):
-        return (marked(value, lease) async for value in output)
+        return (mark_child(value, lease) async for value in output)
     if hasattr(output, "__await__"):
         return _marked_then(output, lease)
     if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
-        return (marked(value, lease) for value in output)
+        return (mark_child(value, lease) for value in output)
     return output
 
 
 async def _marked_then(output: Any, lease: str) -> Any:
-    return marked_output(await output, lease)
+    return mark_output(await output, lease)
 
 
-def marked(value: Any, lease: str) -> Any:
+def mark_child(value: Any, lease: str) -> Any:
     """Mark ``value`` as a child of ``lease`` if it is a request."""
     if isinstance(value, Request):
         value.meta[PARENT] = lease

@@ -21,7 +21,7 @@ from newsportal.crawl import backoff
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.reader_pool import CrawlReaders
 from newsportal.crawl.record import record_of
-from newsportal.crawl.requests import NO_ADDRESS, ROW, can_request, id_of, is_entry, is_readable, name_of, task_of
+from newsportal.crawl.requests import BAD_URL, ROW, can_request, id_of, is_entry, is_readable, name_of, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.crawl.visit_counters import utcnow as utcnow  # the clock of all parts of a crawl
 from newsportal.dedup.canonical import identity, is_single_page, separate_collisions, spelling_ids
@@ -119,7 +119,7 @@ class LinkTracker(SourceStates):
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
         await self.count_listed([(name_of(link), link) for link in links], requests, known, broken)
         for name in requests:
-            self.visit_counts.published(by_name[name].source, [by_name[name].published])
+            self.visit_counts.record_published(by_name[name].source, [by_name[name].published])
         fresh = tuple(link for name, link in by_name.items() if name in requests)
         return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
 
@@ -135,7 +135,7 @@ class LinkTracker(SourceStates):
         for link in broken:
             for column in ("entries", "new"):
                 self.count(link.source, column, topic=link.topic)
-            await self.fail(link, NO_ADDRESS)
+            await self.fail(link, BAD_URL)
 
     async def open(
         self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
@@ -181,7 +181,7 @@ class LinkTracker(SourceStates):
     async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
         """Follow the redirect of ``link`` to ``target``; return the request to send, if any. Raises ``StoreError``; then ``link`` waits."""
         if not can_request(target):
-            await self.fail(link, NO_ADDRESS)
+            await self.fail(link, BAD_URL)
             return None
         redirected, name = replace(link, url=target, identity=None), identity(target)
         if name == name_of(link):  # to https, or to www.: the same link

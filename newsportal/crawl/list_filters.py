@@ -21,13 +21,13 @@ from newsportal.store.threads import StoredThread
 
 logger = logging.getLogger(__name__)
 
-MAX_VAIN: Final = 5  # successive visits that add nothing to an incomplete story, after which it is not visited again
+MAX_FRUITLESS: Final = 5  # successive visits that add nothing to an incomplete story, after which it is not visited again
 
 NO_PICTURES: Final = "no-pictures"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ThreadEntry:
     """A thread to visit, with its list entry and its stored state."""
 
     link: Link
@@ -47,7 +47,7 @@ def has_grown(listed: Listed, stored: StoredThread) -> bool:
 
 
 async def filter_threads(
-    tracker: LinkTracker, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]
+    tracker: LinkTracker, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[ThreadEntry], Request]
 ) -> Filtered:
     """Select new threads and those that have grown; count every entry. ``stale``: all entries are old or sticky.
 
@@ -62,7 +62,7 @@ async def filter_threads(
 
     def request(link: Link) -> Request:
         name = name_of(link)
-        return ask(Wanted(link, names[name][1], stored.get(name)))
+        return ask(ThreadEntry(link, names[name][1], stored.get(name)))
 
     requests = await tracker.open(links, spider, request, settled=False)
     readable = [(listed.key, link) for link, listed in entries if can_request(link.url)]
@@ -79,7 +79,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     names = {name_of(link): link for link in reversed(links) if can_request(link.url)}
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
     stories = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
-    old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.vain >= MAX_VAIN}
+    old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.vain >= MAX_FRUITLESS}
     refused = await asyncio.to_thread(tracker.store.galleries.filter_refused, set(names) - known, now=utcnow())
     old |= refused | await paused(tracker, list(names.values()))
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
@@ -89,7 +89,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     return Filtered(tuple(requests.values()), stale)
 
 
-async def refuse(tracker: LinkTracker, link: Link, reason: str) -> None:
+async def refuse_story(tracker: LinkTracker, link: Link, reason: str) -> None:
     """Record that ``link`` is not a photo story: it failed and is not visited for six hours."""
     with warned(logger, "%s will be requested on the next visit", link.url, url=link.url):
         await asyncio.to_thread(tracker.store.galleries.refuse, name_of(link), reason, now=utcnow())

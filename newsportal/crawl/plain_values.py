@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from newsportal.errors import NewsportalError
 
-SERIES: Final[dict[str, type]] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
-OURS: Final = "newsportal"  # the package whose dataclasses, named tuples, errors and functions may be named
+SEQUENCES: Final[dict[str, type]] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
+PACKAGE: Final = "newsportal"  # the package whose dataclasses, named tuples, errors and functions may be named
 
 
 def dumps(value: Any) -> list[bytes]:
@@ -42,7 +42,7 @@ def rebuild_error(description: Any) -> Exception:
     """Rebuild a described error; ``RuntimeError`` for errors of other libraries."""
     name, text, attrs, trace = description
     module, _, class_name = str(name).partition(":")
-    kind = getattr(builtins, class_name, None) if module == "builtins" else _named(name) if module.startswith(f"{OURS}.") else None
+    kind = getattr(builtins, class_name, None) if module == "builtins" else _named(name) if module.startswith(f"{PACKAGE}.") else None
     kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
     error = kind.__new__(kind)
     error.args = (text,)
@@ -79,8 +79,8 @@ def _value(data: Any, parts: Sequence[bytes], functions: bool) -> Any:
         return data
     tag, *rest = data
     values = [_value(item, parts, functions) if isinstance(item, list) else item for item in rest]
-    if tag in SERIES:
-        return SERIES[tag](values)
+    if tag in SEQUENCES:
+        return SEQUENCES[tag](values)
     if tag == "dict":
         return dict(zip(values[::2], values[1::2], strict=True))
     if tag == "datetime":
@@ -111,7 +111,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 def _named(name: str) -> Any:
     """Return an object by name from a loaded module of this package. Raises ``ValueError``."""
     module, _, path = name.partition(":")
-    found: Any = sys.modules.get(module) if module.partition(".")[0] == OURS else None
+    found: Any = sys.modules.get(module) if module.partition(".")[0] == PACKAGE else None
     for part in path.split("."):
         found = getattr(found, part, None)
     if found is None or getattr(found, "__module__", None) != module:

@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST: Final = 4  # Default maximum of processes: fetching and storing, in one process, take a third of the work
-LONGEST: Final = 300.0
+MAX_PROCESSES: Final = 4  # Default maximum of processes: fetching and storing, in one process, take a third of the work
+MAX_SECONDS: Final = 300.0
 """Seconds of wall-clock time after which a reader is replaced: it was stopped, or the machine swaps. There is one replacement."""
 
 GRACE: Final = 2.0  # Seconds of wall-clock time for a page being read while the crawl ends
-FINISH: Final = 6.0
+FINISH_SECONDS: Final = 6.0
 """Seconds of wall-clock time during which an ending crawl still starts reading fetched pages. With :data:`GRACE` it ends within ten."""
 
 EXAMPLE: Final = "古镇的石板路重新铺好，店家把凳子搬到了门外。"
-TURN: Final = 0.25  # seconds between checks whether the crawl ends
+CHECK_SECONDS: Final = 0.25  # seconds between checks whether the crawl ends
 YOUNG: Final = 50_000  # allocations between garbage collections: a page makes as many objects and leaves none (the default of 700 cost 5 %)
 
 NO_MEMORY: Final = 3  # exit status of a reader that ran out of memory
@@ -72,8 +72,8 @@ class _Reader:
 
 
 def usual_processes() -> int:
-    """Return the number of cores, at most :data:`MOST`; 0 on systems other than Linux, where the limits do not work."""
-    return min(MOST, len(os.sched_getaffinity(0))) if sys.platform == "linux" else 0
+    """Return the number of cores, at most :data:`MAX_PROCESSES`; 0 on systems other than Linux, where the limits do not work."""
+    return min(MAX_PROCESSES, len(os.sched_getaffinity(0))) if sys.platform == "linux" else 0
 
 
 class ReaderPool:
@@ -119,7 +119,7 @@ class ReaderPool:
         """Run ``function(*args)`` in a reader, or in place if there is none, for ``times`` the time limit of a page. Raises its errors,
         ``NotApplicable`` for an exceeded limit, :class:`Interrupted` if the crawl has been ``ending`` (seconds; ``None``: it runs) too
         long."""
-        if (ending() or 0.0) > FINISH:
+        if (ending() or 0.0) > FINISH_SECONDS:
             raise Interrupted
         if self._control is None:
             return function(*args)
@@ -144,8 +144,8 @@ class ReaderPool:
         waited = 0.0
         try:
             _send(reader.channel, task)
-            while not reader.channel.poll(TURN):
-                if (waited := waited + TURN) >= (LONGEST if ending() is None else GRACE):
+            while not reader.channel.poll(CHECK_SECONDS):
+                if (waited := waited + CHECK_SECONDS) >= (MAX_SECONDS if ending() is None else GRACE):
                     os.kill(reader.pid, -GIVEN_UP)
                     os.kill(reader.pid, signal.SIGCONT)  # a stopped process would not exit
             return _receive(reader.channel)
@@ -186,7 +186,7 @@ class ReaderPool:
 
 
 class CrawlReaders:
-    """The pool as used by one crawl: when the crawl ends, it still reads fetched pages for :data:`FINISH` seconds."""
+    """The pool as used by one crawl: when the crawl ends, it still reads fetched pages for :data:`FINISH_SECONDS` seconds."""
 
     def __init__(self, pool: ReaderPool, crawler: Crawler) -> None:
         self.pool = pool

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary, finalize
 from newsportal.classify import base
 from newsportal.crawl.reader_pool import ReaderPool
 from newsportal.crawl.seen_filter import open_filter
-from newsportal.crawl.visit_counters import Reach
+from newsportal.crawl.visit_counters import NetworkReach
 from newsportal.errors import LibraryError, ModelError, StoreError
 from newsportal.extractors import Extract, PersistentLearner, extractor
 from newsportal.extractors.article.best import Best
@@ -37,7 +37,7 @@ RECHECK: Final = 15.0  # seconds between checks for another active version. A ch
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedModel:
     """A loaded version of a corpus's model, and its macro-F1 on held-out texts (``None``: not measured)."""
 
     version: int
@@ -54,7 +54,7 @@ class Loaded:
 class _Cached:
     checked: float
     version: int | None = None
-    loaded: Loaded | None = None
+    loaded: LoadedModel | None = None
     trouble: Message | None = None
 
 
@@ -67,8 +67,8 @@ class Models:
         self._cached: dict[str, _Cached] = {}
         self._lock = Lock()
 
-    def active(self, corpus: str) -> Loaded | None:
-        """Return the active model of ``corpus``; ``None`` if there is none or it cannot be loaded (:meth:`trouble`)."""
+    def active(self, corpus: str) -> LoadedModel | None:
+        """Return the active model of ``corpus``; ``None`` if there is none or it cannot be loaded (:meth:`load_error`)."""
         with self._lock:
             now = self._clock()
             cached = self._cached.setdefault(corpus, _Cached(now - RECHECK))
@@ -77,7 +77,7 @@ class Models:
                 self._refresh(corpus, cached)
             return cached.loaded
 
-    def trouble(self, corpus: str) -> Message | None:
+    def load_error(self, corpus: str) -> Message | None:
         cached = self._cached.get(corpus)
         return cached.trouble if cached else None
 
@@ -94,11 +94,11 @@ class Models:
                 logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
             cached.version, cached.loaded, cached.trouble = version, loaded, trouble
 
-    def _load(self, corpus: str, version: int) -> Loaded:
+    def _load(self, corpus: str, version: int) -> LoadedModel:
         facts = self._store.corpora.model(corpus, version).facts
         report = facts.get("report")
         figure = report.get("macro_f1") if isinstance(report, dict) else None
-        return Loaded(version, base.restore(self._store.corpora.blob(corpus, version)), float(figure) if figure is not None else None)
+        return LoadedModel(version, base.restore(self._store.corpora.blob(corpus, version)), float(figure) if figure is not None else None)
 
 
 def merge_learned(method: str, learner: PersistentLearner, saved: str | None) -> str:
@@ -194,7 +194,7 @@ class Record:
         self.stored_urls = open_filter(sources, settings, self.store)
         self.sites = SiteMemory(self.store, SiteKnowledge())
         self.models = Models(self.store)
-        self.reach = Reach()
+        self.reach = NetworkReach()
         self.readers = ReaderPool()
 
 

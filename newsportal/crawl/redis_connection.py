@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # Seconds; scrapy-redis waits 30, but a crawl works without Redis. ``REDIS_PARAMS`` takes precedence.
-PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
+TIMEOUTS: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
 
 QUEUE_KEY: Final = "%(spider)s:requests"
 SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' defaults of SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY
@@ -44,11 +44,11 @@ REMEDIES: Final = {
 """Explanations by the first word of a Redis error, or by redis-py's class where it strips that word."""
 
 
-def is_named(settings: BaseSettings) -> bool:
+def is_configured(settings: BaseSettings) -> bool:
     return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
 
 
-def address(settings: BaseSettings) -> str:
+def masked_url(settings: BaseSettings) -> str:
     """Return the URL of Redis without its password."""
     url = settings.get("REDIS_URL")
     return mask(url) if url else f"redis://{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
@@ -79,14 +79,14 @@ def connect(settings: BaseSettings) -> Any:
     try:
         if is_cluster(settings):
             options |= _nodes(options["url"])
-        return connection.get_redis(**{**usual, **PATIENCE, "retry": retry, **settings.getdict("REDIS_PARAMS"), **options})
+        return connection.get_redis(**{**usual, **TIMEOUTS, "retry": retry, **settings.getdict("REDIS_PARAMS"), **options})
     except (ValueError, TypeError) as error:
         allowed = "redis://[:PASSWORD@]HOST[:PORT][/NUMBER], redis+cluster://[:PASSWORD@]HOST:PORT[,HOST:PORT…]"
-        raise StoreError(f"invalid URL of a Redis: {address(settings)}: {error}; allowed: {allowed}") from error
+        raise StoreError(f"invalid URL of a Redis: {masked_url(settings)}: {error}; allowed: {allowed}") from error
     except faults() as error:
         single = "Cluster mode is not enabled" in str(error)
         reason = "it is a single Redis, not a cluster: use redis://HOST:PORT" if single else f"no node of the cluster answers: {error}"
-        raise FrontierUnavailable(f"Redis at {address(settings)} is unavailable: {reason}") from error
+        raise FrontierUnavailable(f"Redis at {masked_url(settings)} is unavailable: {reason}") from error
 
 
 CLUSTER: Final = re.compile(r"(rediss?)\+cluster://((?:[^/?#]*@)?)([^/?#]*)(.*)")
@@ -105,7 +105,7 @@ def _nodes(url: str) -> dict[str, Any]:
     return {"redis_cls": RedisCluster, "url": f"{scheme}://{user}{first}{rest}", "startup_nodes": more}
 
 
-def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | FrontierRefused:
+def explain_error(error: Exception, where: str, key: str) -> FrontierUnavailable | FrontierRefused:
     """Translate an error of the queue under ``key`` into its cause and remedy."""
     text, kind = str(error), type(error).__name__
     refusal = text.partition("NEWSPORTAL ")[2] or (f"FOREIGN {key}" if "WRONGTYPE" in text else "")
@@ -148,7 +148,7 @@ KEY: Final = "%(name)s:start_urls"  # scrapy-redis' default of REDIS_START_URLS_
 EVERY: Final = 0.5  # seconds between two polls
 
 BATCH: Final = 100
-AWAY: Final = 10.0  # seconds until an unreachable node is tried again
+RETRY_SECONDS: Final = 10.0  # seconds until an unreachable node is tried again
 JOB_SECONDS: Final = 30.0  # for which one worker holds the list; it is released after each batch
 
 
@@ -176,7 +176,7 @@ class StartUrls:
         except FrontierUnavailable:
             if not self._clustered:
                 raise
-            self._away_until = monotonic() + AWAY
+            self._away_until = monotonic() + RETRY_SECONDS
             return []
 
     def drop(self, queue: Queue, values: Sequence[bytes]) -> None:
@@ -209,7 +209,7 @@ _DROP: Final[Mapping[str, Any]] = {
 
 def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
     """Open the start URLs; ``None`` without Redis, or for a spider without start URLs. Nothing is sent yet. Raises ``StoreError``."""
-    if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
+    if not is_configured(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     key = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
     return StartUrls(connect(settings), key % {"name": spider.name, "spider": spider.name}, clustered=is_cluster(settings))

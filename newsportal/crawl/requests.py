@@ -29,7 +29,7 @@ from newsportal.items import Link, content_id
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-NO_ADDRESS = "bad-address"  # the reason for an invalid URL of a link: http://host:99999/, javascript:…
+BAD_URL = "bad-address"  # the reason for an invalid URL of a link: http://host:99999/, javascript:…
 
 
 def name_of(link: Link) -> str:
@@ -61,7 +61,7 @@ def is_readable(link: Link) -> bool:
     return is_entry(link) or can_request(link.url)
 
 
-MARK: Final = "$"  # key of a JSON object that encodes something other than a dict: its type
+TYPE_KEY: Final = "$"  # key of a JSON object that encodes something other than a dict: its type
 DATACLASSES: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses written by their fields
 LANE: Final = "lane"  # meta key: requests of one lane are sent one at a time
 AT: Final = "not_before"  # meta key: earliest time to send the request, in seconds since 1970
@@ -74,11 +74,11 @@ NOT_IN_IDENTITY: Final = frozenset(
 )
 
 
-class Unwritable(Exception):
+class UnserializableRequest(Exception):
     """Raised for a request that cannot be serialized (a lambda as callback, an object in its meta). It stays in this process."""
 
 
-class Unreadable(NewsportalError):
+class UnreadableTask(NewsportalError):
     """Raised for a task whose body is not a request of this spider. The scheduler counts and drops it; its link remains in the store."""
 
 
@@ -107,7 +107,7 @@ class DupeFilter:
 
 
 def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
-    """Serialize a request. ``seen``: its fingerprint if it is subject to the duplicate filter. Raises :class:`Unwritable`."""
+    """Serialize a request. ``seen``: its fingerprint if it is subject to the duplicate filter. Raises :class:`UnserializableRequest`."""
     parts = {
         "url": request.url,
         "method": request.method if request.method != "GET" else None,
@@ -129,7 +129,7 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
     except UnicodeEncodeError:  # a lone surrogate in a URL or a title
         body = json.dumps(data, separators=(",", ":"), allow_nan=False)
     except ValueError as error:
-        raise Unwritable(str(error)) from error
+        raise UnserializableRequest(str(error)) from error
     link = request.cb_kwargs.get("link")
     is_link = isinstance(link, Link)
     return Task(
@@ -155,8 +155,8 @@ def identity_of(request: Request, written: Mapping[str, Any]) -> str:
     identity alone) and the meta without :data:`NOT_IN_IDENTITY`."""
     arguments = dict(written.get("cb_kwargs", {}))
     for name, value in arguments.items():
-        if isinstance(value, dict) and value.get(MARK) in DATACLASSES:
-            arguments[name] = value.get("identity") if value[MARK] == "Link" else value["key"]
+        if isinstance(value, dict) and value.get(TYPE_KEY) in DATACLASSES:
+            arguments[name] = value.get("identity") if value[TYPE_KEY] == "Link" else value["key"]
     meta = {name: value for name, value in written.get("meta", {}).items() if name not in NOT_IN_IDENTITY}
     parts = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=12).hexdigest()
@@ -166,37 +166,37 @@ def _name(method: Any, spider: Spider) -> str:
     method = method.errback if isinstance(method, Errback) else method
     name = getattr(method, "__name__", "")
     if getattr(method, "__self__", None) is not spider or getattr(spider, name, None) != method:
-        raise Unwritable(f"{method!r} is not a method of the spider")
+        raise UnserializableRequest(f"{method!r} is not a method of the spider")
     return str(name)
 
 
 def _value(value: Any, spider: Spider) -> Any:
-    """Return ``value`` as JSON. Raises :class:`Unwritable`."""
+    """Return ``value`` as JSON. Raises :class:`UnserializableRequest`."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list):
         return [_value(item, spider) for item in value]
     if isinstance(value, dict):
-        if all(isinstance(key, str) for key in value) and MARK not in value:
+        if all(isinstance(key, str) for key in value) and TYPE_KEY not in value:
             return {key: _value(item, spider) for key, item in value.items()}
-        return {MARK: "dict", "of": [[_value(key, spider), _value(item, spider)] for key, item in value.items()]}
+        return {TYPE_KEY: "dict", "of": [[_value(key, spider), _value(item, spider)] for key, item in value.items()]}
     if isinstance(value, tuple):
-        return {MARK: "tuple", "of": [_value(item, spider) for item in value]}
+        return {TYPE_KEY: "tuple", "of": [_value(item, spider) for item in value]}
     if isinstance(value, bytes):
-        return {MARK: "bytes", "of": b64encode(value).decode()}
+        return {TYPE_KEY: "bytes", "of": b64encode(value).decode()}
     if isinstance(value, datetime):
-        return {MARK: "time", "of": value.isoformat()}
+        return {TYPE_KEY: "time", "of": value.isoformat()}
     name = type(value).__name__
     kind: Any = DATACLASSES.get(name)
     if kind is type(value):
         values = {field.name: getattr(value, field.name) for field in fields(kind) if getattr(value, field.name) != field.default}
-        return {MARK: name, **{key: _value(item, spider) for key, item in values.items()}}
+        return {TYPE_KEY: name, **{key: _value(item, spider) for key, item in values.items()}}
     if callable(value) and getattr(value, "__self__", None) is spider:
-        return {MARK: "method", "of": _name(value, spider)}
+        return {TYPE_KEY: "method", "of": _name(value, spider)}
     reference_to = getattr(spider, "reference_to", None)
     if reference_to is None or (reference := reference_to(value)) is None:
-        raise Unwritable(f"{name} cannot be written")
-    return {MARK: "named", "of": list(reference)}
+        raise UnserializableRequest(f"{name} cannot be written")
+    return {TYPE_KEY: "named", "of": list(reference)}
 
 
 # reading
@@ -206,13 +206,13 @@ def link_of(body: str, spider: Spider) -> Link | None:
     """Return the link that a serialized request fetches; ``None`` if it is not a request of this spider."""
     try:
         link = request_of(Task("", "", body), spider).cb_kwargs.get("link")
-    except Unreadable:
+    except UnreadableTask:
         return None
     return link if isinstance(link, Link) else None
 
 
 def request_of(task: Task, spider: Spider) -> Request:
-    """Deserialize the request of a task. Raises :class:`Unreadable`."""
+    """Deserialize the request of a task. Raises :class:`UnreadableTask`."""
     try:
         data = json.loads(task.body)
         arguments = {key: _read(value, spider) for key, value in data.items() if key not in ("callback", "errback")}
@@ -222,7 +222,7 @@ def request_of(task: Task, spider: Spider) -> Request:
         meta = {**arguments.pop("meta", {}), **({LANE: task.lane} if task.lane else {})}
         return Request(**arguments, meta=meta, priority=task.priority)
     except (ValueError, TypeError, KeyError, AttributeError, LookupError, RecursionError) as error:
-        raise Unreadable(f"task {task.id} of {task.host} is no request of {spider.name}: {error}") from error
+        raise UnreadableTask(f"task {task.id} of {task.host} is no request of {spider.name}: {error}") from error
 
 
 def _read(value: Any, spider: Spider) -> Any:
@@ -230,11 +230,11 @@ def _read(value: Any, spider: Spider) -> Any:
         return [_read(item, spider) for item in value]
     if not isinstance(value, dict):
         return value
-    kind = value.get(MARK)
+    kind = value.get(TYPE_KEY)
     if kind is None:
         return {key: _read(item, spider) for key, item in value.items()}
     if kind in DATACLASSES:
-        return _dataclass(DATACLASSES[kind], {key: _read(item, spider) for key, item in value.items() if key != MARK})
+        return _dataclass(DATACLASSES[kind], {key: _read(item, spider) for key, item in value.items() if key != TYPE_KEY})
     return READERS[kind](value["of"], spider)
 
 

@@ -31,7 +31,7 @@ from newsportal.crawl.queues.base import Queue, Task, Terms
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.record import Record, record_of
 from newsportal.crawl.redis_connection import open_start_urls
-from newsportal.crawl.requests import ROW, DupeFilter, Unwritable, host_of, request_of, task_of
+from newsportal.crawl.requests import ROW, DupeFilter, UnserializableRequest, host_of, request_of, task_of
 from newsportal.errors import NewsportalError
 
 logger = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             return True
         try:
             task = task_of(request, self.spider, self._seen.seen_name(request))
-        except Unwritable:
+        except UnserializableRequest:
             self.count("local")
             return self._keep_local(request, parent)
         if task.link and task.id in self.feeder.leases:  # the same link by another URL, under the same lease
@@ -256,9 +256,9 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
         limit = places if (slot.delay if slot is not None else self._delay) else 2 * places
-        if len(host.out) >= limit and engine is not None:
-            host.out.intersection_update(engine.downloader.active)
-        return limit - max(len(host.out), len(slot.active) if slot is not None else 0)
+        if len(host.sent) >= limit and engine is not None:
+            host.sent.intersection_update(engine.downloader.active)
+        return limit - max(len(host.sent), len(slot.active) if slot is not None else 0)
 
     # within
 
@@ -283,7 +283,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     def _wait(self, now: float) -> None:
         """Schedule the next attempt when a host becomes ready: Scrapy by itself polls every five seconds."""
-        soonest = self.host_queues.soonest()
+        soonest = self.host_queues.next_time()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

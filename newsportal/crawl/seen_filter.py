@@ -15,7 +15,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from newsportal.crawl.redis_connection import address, connect, faults, is_named
+from newsportal.crawl.redis_connection import connect, faults, is_configured, masked_url
 from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, FillLevel, FilterUnusable, UrlBloom, pack, unpack
 from newsportal.dedup.bloom_redis import KEY, FilterMissing, RedisBloom
 from newsportal.errors import StoreError
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 CATCH_UP = 30.0  # seconds between reads of identities that other processes stored; an article fetched twice meanwhile is stored once
-AWAY = 5.0  # seconds without calls after Redis failed to answer, so that a crawl does not wait for it at every list page
+RETRY_SECONDS = 5.0  # seconds without calls after Redis failed to answer, so that a crawl does not wait for it at every list page
 
 
 class StoredUrls(ABC):
@@ -47,7 +47,7 @@ class StoredUrls(ABC):
         candidates = self.candidates(identities)
         return self._store.find_stored(candidates) if candidates else set()
 
-    def alias(self, names: Iterable[str], known: str) -> None:
+    def add_aliases(self, names: Iterable[str], known: str) -> None:
         """Record ``names`` as further identities of the article stored as ``known``. Raises ``StoreError`` if there is no such article."""
         others = set(names) - {known}
         if others:
@@ -164,7 +164,7 @@ class RedisFilter(StoredUrls):
                 self._catch_up()
                 answer = ask()
         except self._faults as error:
-            self._away_until, self._caught_up_at = monotonic() + AWAY, None
+            self._away_until, self._caught_up_at = monotonic() + RETRY_SECONDS, None
             if not self._is_away:
                 self._is_away = True
                 logger.warning("Redis at %s is unavailable (%s): URLs are looked up in the store until it is available", self._where, error)
@@ -209,10 +209,10 @@ def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
 def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> StoredUrls:
     """Open the filter that the settings name. Raises ``StoreError``."""
     options = sources.url_filter
-    if not is_named(settings):
+    if not is_configured(settings):
         return LocalFilter(store, sources.seen_file, capacity=options.capacity, error_rate=options.error_rate)
     settings = filter_settings(sources, settings)
-    return RedisFilter(store, shared_bloom(sources, settings), address(settings), faults())
+    return RedisFilter(store, shared_bloom(sources, settings), masked_url(settings), faults())
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +230,12 @@ def filter_status(sources: Sources) -> FilterStatus:
     from newsportal.crawl.addon import scrapy_settings
 
     settings = filter_settings(sources, Settings(scrapy_settings(sources)))
-    if is_named(settings):
+    if is_configured(settings):
         try:
             fill = shared_bloom(sources, settings).fill()
         except faults() as error:
-            raise StoreError(f"Redis at {address(settings)} is unavailable: {error}") from error
-        return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
+            raise StoreError(f"Redis at {masked_url(settings)} is unavailable: {error}") from error
+        return FilterStatus(f"Redis at {masked_url(settings)} answers; {_described(fill)}", fill)
     file, options = sources.seen_file, sources.url_filter
     if file is None or not file.exists():
         return FilterStatus("no filter yet; the first crawl fills it from the store")

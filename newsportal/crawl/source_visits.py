@@ -28,7 +28,7 @@ from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 
-DOUBTED: Final = 100  # visits examined for a source that always answers "not modified"
+MAX_DOUBTED: Final = 100  # visits examined for a source that always answers "not modified"
 PRICED: Final = 600.0  # seconds for which the price of a visit is reused: it depends on the rates of all sources, which change over hours
 
 
@@ -48,7 +48,7 @@ class Timing:
 
     async def stuck(self, source: str) -> bool:
         """Return whether the source has answered "not modified" for implausibly long. Raises ``StoreError``."""
-        return freshness.stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=DOUBTED))
+        return freshness.stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=MAX_DOUBTED))
 
     async def pages(self, source: str, *, usual: int) -> int:
         """Return how many result pages of a search engine are worth fetching at this hour."""
@@ -84,7 +84,7 @@ class Timing:
             store.save_source_state(replace(state, next_visit=now))  # pushed meanwhile: visit at once; later pushes bring the plan forward
 
 
-FOR_EVER = frozenset({301, 308})  # permanent redirects (RFC 9110, 15.4.2 and 15.4.9)
+PERMANENT = frozenset({301, 308})  # permanent redirects (RFC 9110, 15.4.2 and 15.4.9)
 
 
 async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetime) -> None:
@@ -112,13 +112,13 @@ def note_moved(tracker: LinkTracker, source: str, response: Response) -> None:
     urls = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
     if moved := moved_to(urls[0], response.url, reasons):
-        tracker.visit_counts.moved(source, moved)
+        tracker.visit_counts.record_moved(source, moved)
 
 
 def moved_to(requested: str, answered: str, statuses: Iterable[int]) -> str | None:
     """Return the URL to which a list page was permanently redirected; ``None`` if only its spelling changed (https, www.)."""
     codes = tuple(statuses)
-    return answered if codes and FOR_EVER.issuperset(codes) and identity(requested) != identity(answered) else None
+    return answered if codes and PERMANENT.issuperset(codes) and identity(requested) != identity(answered) else None
 
 
 TOKEN_BYTES, SECRET_BYTES = 24, 32  # random bytes of unguessable callback URLs, and of HMAC keys (at most 200 characters)
@@ -131,7 +131,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
     sources = tracker.sources
     if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
         return
-    tracker.visit_counts.hub(source, hub)
+    tracker.visit_counts.record_hub(source, hub)
     with warned(logger, "the hub of %s could not be stored", source, source=source):
         await asyncio.to_thread(_save_subscription, tracker, source, hub, topic)
 

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 PREFIX = "newsportal/"  # Scrapy's stats are named newsportal/SOURCE/COLUMN and newsportal/SOURCE/failed/REASON
 SECONDS = "seconds"  # column with the duration of visits
 OUTAGE = ("dns", "connection", "robots-unreachable")  # reasons that every source reports when there is no network
-LATELY = 300.0  # seconds: after a list page was fetched, the network counts as up for this long
+REACHED_SECONDS = 300.0  # seconds: after a list page was fetched, the network counts as up for this long
 
 BLOCKED = "blocked"  # prefix of the reasons when an engine demands a captcha or a login
 Validators = tuple[str | None, str | None]  # ETag and Last-Modified
@@ -45,7 +45,7 @@ def is_outage(reasons: Iterable[str]) -> bool:
     return bool(causes) and all(reason.startswith(OUTAGE) for reason in causes)
 
 
-class Reach:
+class NetworkReach:
     """Whether the network is up, by the hosts that answered the spiders of this process."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -63,8 +63,8 @@ class Reach:
 
     @property
     def offline(self) -> bool:
-        """Whether several hosts were unreachable and none was reached within the last ``LATELY`` seconds."""
-        return len(self._missed) > 1 and (self._reached is None or self._clock() - self._reached > LATELY)
+        """Whether several hosts were unreachable and none was reached within the last ``REACHED_SECONDS`` seconds."""
+        return len(self._missed) > 1 and (self._reached is None or self._clock() - self._reached > REACHED_SECONDS)
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class VisitCounters:
             part = self._parts[source]
             (getattr(part, column) if reason else part.counts)[reason or column] += number
 
-    def published(self, source: str, moments: Iterable[datetime | None]) -> None:
+    def record_published(self, source: str, moments: Iterable[datetime | None]) -> None:
         """Record when new entries were published, as far as they are dated."""
         with self._lock:
             part = self._parts[source]
@@ -121,11 +121,11 @@ class VisitCounters:
             part = self._parts[source]
             part.asked_wait = max(seconds, part.asked_wait or 0.0)
 
-    def moved(self, source: str, url: str) -> None:
+    def record_moved(self, source: str, url: str) -> None:
         with self._lock:
             self._parts[source].moved = url
 
-    def hub(self, source: str, url: str) -> None:
+    def record_hub(self, source: str, url: str) -> None:
         with self._lock:
             self._parts[source].hub = url
 
@@ -135,7 +135,7 @@ class VisitCounters:
         with self._lock:
             return frozenset(self._parts)
 
-    def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
+    def take_visits(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
         """Remove and return the counts, one visit per source. Unreached hosts of visits ``going`` remain; network ``away``: dropped."""
         with self._lock:
             parts, self._parts = self._parts, defaultdict(_Part)
@@ -148,7 +148,7 @@ class VisitCounters:
 class SourceStates:
     """Counters by source, and the state saved when the visit of a source ends. Methods that query the store are coroutines."""
 
-    def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
+    def __init__(self, stats: StatsCollector, reach: NetworkReach, store: Store) -> None:
         self._stats, self._reach, self.store = stats, reach, store
         self._notes: dict[str, dict[Message, None]] = defaultdict(dict)
         self.visit_counts = VisitCounters()

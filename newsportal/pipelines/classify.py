@@ -15,7 +15,7 @@ from newsportal.classify import lexicon, topics
 from newsportal.classify.base import Classifier
 from newsportal.classify.keywords import keywords
 from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
-from newsportal.crawl.record import Loaded
+from newsportal.crawl.record import LoadedModel
 from newsportal.errors import NotApplicable
 from newsportal.items import Article
 from newsportal.messages import Message
@@ -138,11 +138,11 @@ class ClassifyPipeline(Stage):
         link = article.link
         return link.source in self._chosen_for or (link.topic is not None and f"topic:{link.topic}" in self._chosen_for)
 
-    def _model(self, corpus: str, article: Article) -> Loaded | None:
+    def _model(self, corpus: str, article: Article) -> LoadedModel | None:
         """Return the corpus's model if it may be used; otherwise note the reason in the report."""
         loaded = self.tracker.models.active(corpus)
         if loaded is None:
-            if trouble := self.tracker.models.trouble(corpus):
+            if trouble := self.tracker.models.load_error(corpus):
                 self.tracker.note(article.source, trouble)
             return None
         if loaded.macro_f1 is not None and loaded.macro_f1 >= self._least:

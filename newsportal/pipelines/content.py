@@ -26,7 +26,7 @@ class WrapperPipeline(Stage):
         wrapped = article.wrapped
         try:
             if self._reader.has_rule(article):
-                wrapped = await self.tracker.readers.run(self._reader.wrapped, article)
+                wrapped = await self.tracker.readers.run(self._reader.apply_rule, article)
         except NotApplicable:  # not an article page: the next stage counts it
             return article
         if wrapped is None:
@@ -58,7 +58,7 @@ class ContentPipeline(Stage):
 
     async def process(self, article: Article) -> Article:
         try:
-            extraction = article.extraction or (await self.tracker.readers.run(self._reader.first, article)).found
+            extraction = article.extraction or (await self.tracker.readers.run(self._reader.read_first, article)).found
         except NotApplicable as error:
             await self.tracker.fail(article.link, error.reason)
             raise ItemDone(f"{article.url}: {error}") from error

@@ -28,7 +28,7 @@ class UrlFilterPipeline(Stage):
         canonical = declared_identity(article.url, article.canonical) if article.link.identity is None else None
         stored, new_name, claim = await retry(self._look_up, article, name, canonical)
         if stored is not None:
-            await retry(self.tracker.stored_urls.alias, {name_of(article.link), name}, stored)
+            await retry(self.tracker.stored_urls.add_aliases, {name_of(article.link), name}, stored)
             await self.tracker.settle(article.link, "same")
             raise ItemDone(f"{article.url}: known as {stored}")
         spelled = article.link.identity is not None and not is_entry(article.link)  # then every parameter may name the article

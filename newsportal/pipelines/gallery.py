@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.list_filters import MAX_VAIN, NO_PICTURES, refuse
+from newsportal.crawl.list_filters import MAX_FRUITLESS, NO_PICTURES, refuse_story
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
 from newsportal.extractors.images import filter as rules
@@ -118,7 +118,7 @@ class GalleryPipeline(Stage):
     async def process(self, gallery: Gallery) -> Gallery:
         """Return the story with its topics after storing it and settling its link."""
         if not gallery.visible_images and gallery.complete:  # only logos and advertisements
-            await refuse(self.tracker, gallery.link, NO_PICTURES)
+            await refuse_story(self.tracker, gallery.link, NO_PICTURES)
             raise ItemDone(f"{gallery.url}: no pictures left")
         captions = dict.fromkeys(image.caption for image in gallery.visible_images if image.caption)
         text = "\n".join(filter(None, (gallery.text, *captions)))
@@ -127,8 +127,8 @@ class GalleryPipeline(Stage):
         gallery = replace(gallery, **{name: getattr(classified, name) for name in CLASSIFIED})
         saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
         names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may link to any of its pages
-        await asyncio.to_thread(self.tracker.stored_urls.alias, names, gallery.identity or "")
-        waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
+        await asyncio.to_thread(self.tracker.stored_urls.add_aliases, names, gallery.identity or "")
+        waits = not saved.complete and gallery.later and saved.vain < MAX_FRUITLESS
         counts = self._counts.setdefault(gallery.link.source, Counter())
         counts["finished" if saved.outcome == "grown" and saved.complete else "complete" if saved.complete else "incomplete"] += 1
         counts["given up"] += not saved.complete and not waits

@@ -102,10 +102,10 @@ class StorePipeline(Stage):
         if article.canonical is not None:
             await retry(self.tracker.store.declare_url, article.canonical, article.identity)
         if names != {article.identity}:
-            await retry(self.tracker.stored_urls.alias, names, article.identity)
+            await retry(self.tracker.stored_urls.add_aliases, names, article.identity)
         await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
         if article.link.published is None and COLUMN[added.outcome] != "same":  # dates on list pages are counted already
-            self.tracker.visit_counts.published(article.link.source, [article.published])
+            self.tracker.visit_counts.record_published(article.link.source, [article.published])
         return replace(article, page=None)
 
 
@@ -127,7 +127,7 @@ class ThreadPipeline(Stage):
         thread = replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
         saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
         # a search engine may link to its URL
-        await asyncio.to_thread(self.tracker.stored_urls.alias, [identity(thread.url)], thread.identity or "")
+        await asyncio.to_thread(self.tracker.stored_urls.add_aliases, [identity(thread.url)], thread.identity or "")
         counts = self._counts.setdefault(thread.link.source, Counter())
         counts["posts"] += saved.posts
         counts["edited"] += saved.edited

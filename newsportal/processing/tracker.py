@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from newsportal.classify.topics import corpus_of
 from newsportal.crawl.link_tracker import LinkTracker
-from newsportal.crawl.record import Loaded, Models, SiteMemory
+from newsportal.crawl.record import LoadedModel, Models, SiteMemory
 from newsportal.crawl.seen_filter import LocalFilter
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.site import SiteKnowledge
@@ -26,14 +26,14 @@ class Shared:
     """Data shared by all processes: the sources, and the active models or their errors."""
 
     sources: Sources
-    models: Mapping[str, Loaded] = field(default_factory=dict)
-    troubles: Mapping[str, Message] = field(default_factory=dict)
+    models: Mapping[str, LoadedModel] = field(default_factory=dict)
+    load_errors: Mapping[str, Message] = field(default_factory=dict)
 
-    def active(self, corpus: str) -> Loaded | None:
+    def active(self, corpus: str) -> LoadedModel | None:
         return self.models.get(corpus)
 
-    def trouble(self, corpus: str) -> Message | None:
-        return self.troubles.get(corpus)
+    def load_error(self, corpus: str) -> Message | None:
+        return self.load_errors.get(corpus)
 
 
 def share(sources: Sources, store: Store | None) -> Shared:
@@ -43,7 +43,7 @@ def share(sources: Sources, store: Store | None) -> Shared:
     models = Models(store)
     names = (CATEGORIES, *(corpus_of(topic.name) for topic in sources.topics if topic.enabled))
     active = {name: model for name in names if (model := models.active(name)) is not None}
-    return Shared(sources, active, {name: trouble for name in names if (trouble := models.trouble(name)) is not None})
+    return Shared(sources, active, {name: trouble for name in names if (trouble := models.load_error(name)) is not None})
 
 
 class _NoStore:
@@ -90,4 +90,4 @@ class ArchiveTracker:
     def count(self, *about: Any, **more: Any) -> None:
         """No-op: visits are not counted."""
 
-    note = published = count
+    note = record_published = count

@@ -12,7 +12,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.crawl.link_tracker import Filtered, utcnow
-from newsportal.crawl.list_filters import Wanted, filter_threads
+from newsportal.crawl.list_filters import ThreadEntry, filter_threads
 from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
@@ -208,7 +208,7 @@ class ForumSpider(NewsSpider):
 
     # threads
 
-    def thread(self, entry: Wanted, source: Forum, board: str | None) -> Request:
+    def thread(self, entry: ThreadEntry, source: Forum, board: str | None) -> Request:
         """Return the first request of a visit: the thread's first page, or the last page of the previous visit."""
         url = entry.link.url if entry.stored is None else entry.stored.last_page
         return self.first_request(url, entry.link, source, listed=entry.listed, board=board)

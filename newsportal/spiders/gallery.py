@@ -13,7 +13,7 @@ from typing import Any, Final
 from scrapy.http import Request, Response
 
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.list_filters import NO_PICTURES, filter_galleries, refuse
+from newsportal.crawl.list_filters import NO_PICTURES, filter_galleries, refuse_story
 from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
@@ -146,7 +146,7 @@ class GallerySpider(NewsSpider):
         if outcome is not None:
             await self.tracker.fail(reading.link, outcome.reason, later=outcome.passing)
         else:
-            await refuse(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
+            await refuse_story(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
         return None
 
     async def _is_stored_elsewhere(self, url: str, reading: StoryVisit) -> bool:
@@ -156,7 +156,7 @@ class GallerySpider(NewsSpider):
             return False
         if reading.name in await asyncio.to_thread(self.tracker.stored_urls.find_stored, [reading.name]):
             return False  # it is the same story, with missing pages
-        await asyncio.to_thread(self.tracker.stored_urls.alias, [reading.name], other)
+        await asyncio.to_thread(self.tracker.stored_urls.add_aliases, [reading.name], other)
         await self.tracker.settle(reading.link, "same")
         return True
 

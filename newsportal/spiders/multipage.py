@@ -106,7 +106,7 @@ class ArticleFetcher:
 
     async def complete(self, article: Article) -> Article:
         """Return the article with all available pages. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
-        current: PageRead = await self._tracker.readers.run(self._reader.first, article)
+        current: PageRead = await self._tracker.readers.run(self._reader.read_first, article)
         found = current.found
         if (current.pager.next or current.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
             article, first = await self._begin(article, current)
@@ -120,7 +120,7 @@ class ArticleFetcher:
                 page = page_of(await self._fetch(url, source))
                 if pages.strays(page.url, url):
                     raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
-                further: PageRead = await self._tracker.readers.run(self._reader.further, article.link, page)
+                further: PageRead = await self._tracker.readers.run(self._reader.read_further, article.link, page)
                 return further
 
             await fetch_pages(pages, fetch, MAX_SECONDS)
@@ -142,7 +142,7 @@ class ArticleFetcher:
         try:
             page = page_of(await self._fetch(url, article.source))
             first = replace(article, url=page.url, page=page, fetched=page.fetched)
-            read: PageRead = await self._tracker.readers.run(self._reader.further, article.link, page)
+            read: PageRead = await self._tracker.readers.run(self._reader.read_further, article.link, page)
         except Interrupted:
             raise
         except Exception as error:  # noqa: BLE001  the page that was linked is an article

@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapy.http import Request, Response
 
-from newsportal.crawl.handlers.mailbox import NOWHERE, MailboxResponse
+from newsportal.crawl.handlers.mailbox import MAIL_URL, MailboxResponse
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.reader_pool import Interrupted
 from newsportal.crawl.requests import is_entry
@@ -78,7 +78,7 @@ class NewsletterSpider(NewsSpider):
         """Return the request that represents a mail in the link table: its text is at hand, so nothing is fetched."""
         if not is_entry(link):
             return super().article(link, callback, meta)
-        return self.source_request(NOWHERE, link.source, self.parse_article, self.article_failed, {}, link=link)
+        return self.source_request(MAIL_URL, link.source, self.parse_article, self.article_failed, {}, link=link)
 
     async def parse(self, response: Response, link: Link | None = None) -> AsyncIterator[Any]:
         """Yield the articles of the mails, or requests for the pages they link to, or the item of such a page.

@@ -127,7 +127,7 @@ class Visiting:
         now = utcnow()
         offline = self._tracker.offline
         unreached = {source for source in ended if offline and self._tracker.unreached(source)}
-        parts = self._tracker.visit_counts.taken(now, self.open - set(ended), away=offline)
+        parts = self._tracker.visit_counts.take_visits(now, self.open - set(ended), away=offline)
         for source in (self.open & set(ended)) - unreached:
             opened = self._open[source]
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()

@@ -16,8 +16,8 @@ from scrapy_redis.spiders import RedisSpider
 
 SETTINGS = {
     "SCHEDULER": "newsportal.crawl.scheduler.Scheduler",
-    "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.middlewares.TurnsMiddleware": 990},
-    "SPIDER_MIDDLEWARES": {"newsportal.crawl.middlewares.ChildrenMiddleware": 10},
+    "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.middlewares.HostLockMiddleware": 990},
+    "SPIDER_MIDDLEWARES": {"newsportal.crawl.middlewares.LeaseMiddleware": 10},
     "TELNETCONSOLE_ENABLED": False,
     "LOG_LEVEL": "WARNING",
     "DOWNLOAD_DELAY_JITTER": 0.0,

@@ -19,7 +19,7 @@ from newsportal.crawl.host_locks import CrawlEnding, HostPaused, HostQueues
 from newsportal.crawl.queues.base import Task, Terms
 from newsportal.crawl.queues.opening import open_table
 from newsportal.crawl.queues.table import TableQueue
-from newsportal.crawl.requests import Unreadable
+from newsportal.crawl.requests import UnreadableTask
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.store.link_tables import Moments
 
@@ -45,7 +45,7 @@ class Crawl:
 
     def request_of(self, task: Task) -> Request:
         if task.body == "broken":
-            raise Unreadable("broken")
+            raise UnreadableTask("broken")
         return Request(f"http://{task.host}/{task.id}")
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
@@ -80,8 +80,8 @@ class Crawl:
 
 @pytest.fixture(autouse=True)
 def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_locks, "LINGER", 0.02)
-    for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
+    monkeypatch.setattr(host_locks, "IDLE_LOCK", 0.02)
+    for name, value in {"TICK": 0.02, "MIN_POLL": 0.005, "GATHER_SECONDS": 0.001, "RETRY_PAUSES": (0.01,), "CLOSE_SECONDS": 0.1}.items():
         monkeypatch.setattr(module, name, value)
 
 

@@ -15,7 +15,7 @@ class HostQueueBench:
         self.hand = HostQueues(self.room, lambda host: self.pace)
 
     def room(self, host: Host) -> int:
-        return self.most - len(host.out)
+        return self.most - len(host.sent)
 
     def add(self, host: str, *paths: str, priority: int = 0) -> None:
         for path in paths:
@@ -35,7 +35,7 @@ def test_hosts_alternate_at_their_own_pace() -> None:
         bench.hand.hold(host, 0.0)
     assert bench.taken(0.0) == ["a/1", "b/1"]
     assert bench.taken(0.5) == []
-    assert bench.hand.soonest() == 1.0
+    assert bench.hand.next_time() == 1.0
     assert bench.taken(1.0) == ["a/2", "b/2"]
     assert bench.hand.waiting == 0
 
@@ -57,9 +57,9 @@ def test_slow_host_leaves_slots_to_others() -> None:
     bench.hand.hold("slow", 0.0)
     bench.hand.hold("quick", 0.0)
     assert bench.taken(0.0) == ["slow/1", "quick/1", "slow/2", "quick/2"]
-    bench.hand.host("quick").out.clear()
+    bench.hand.host("quick").sent.clear()
     assert bench.taken(1.0) == ["quick/3", "quick/4"]
-    bench.hand.host("slow").out.clear()
+    bench.hand.host("slow").sent.clear()
     assert bench.taken(2.0) == ["slow/3", "slow/4"]
 
 
@@ -79,7 +79,7 @@ def test_paused_host_is_requested_later() -> None:
         bench.hand.hold(host, 0.0)
     bench.hand.pause("a", 30.0)
     assert bench.taken(1.0) == ["b/1"]
-    assert bench.hand.soonest() == 30.0
+    assert bench.hand.next_time() == 30.0
     assert bench.taken(30.0) == ["a/1"]
 
 

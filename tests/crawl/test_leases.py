@@ -14,10 +14,10 @@ def test_lease_is_finished_when_the_request_is() -> None:
     leases = Leases()
     leases.take(task("1"))
     leases.add_waiting("1")
-    assert leases.finished(set()) == []
+    assert leases.take_finished(set()) == []
     leases.mark_sent("1", "page")
-    assert leases.finished({"page"}) == []
-    assert leases.finished(set()) == [task("1")]
+    assert leases.take_finished({"page"}) == []
+    assert leases.take_finished(set()) == [task("1")]
     assert len(leases) == 0
 
 
@@ -27,22 +27,22 @@ def test_retry_or_further_page_keeps_the_lease() -> None:
     leases.add_waiting("1")
     leases.mark_sent("1", "page")
     leases.add_waiting("1")  # its callback made a request that is not in the queue
-    assert leases.finished(set()) == []
+    assert leases.take_finished(set()) == []
     leases.mark_sent("1", "further")
-    assert leases.finished({"further"}) == []
-    assert leases.finished(set()) == [task("1")]
+    assert leases.take_finished({"further"}) == []
+    assert leases.take_finished(set()) == [task("1")]
 
 
 def test_only_unsent_lease_can_be_given_back() -> None:
     leases = Leases()
     leases.take(task("1"))
     leases.add_waiting("1")
-    assert leases.single("1")
+    assert leases.is_single("1")
     leases.mark_sent("1", "page")
-    assert not leases.single("1")
+    assert not leases.is_single("1")
     leases.add_waiting("1")
-    assert not leases.single("1")
-    assert not leases.single(None)
+    assert not leases.is_single("1")
+    assert not leases.is_single(None)
 
 
 def test_lost_lease_is_not_acknowledged() -> None:
@@ -51,6 +51,6 @@ def test_lost_lease_is_not_acknowledged() -> None:
         leases.take(task(id))
         leases.add_waiting(id)
         leases.mark_sent(id, id)
-    assert [lease.task.id for lease in leases.lose({"1", "unknown"})] == ["1"]
-    assert list(leases.lose({"1"})) == []
-    assert leases.finished(set()) == [task("2")]
+    assert [lease.task.id for lease in leases.mark_lost({"1", "unknown"})] == ["1"]
+    assert list(leases.mark_lost({"1"})) == []
+    assert leases.take_finished(set()) == [task("2")]

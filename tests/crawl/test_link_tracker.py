@@ -206,7 +206,7 @@ def test_skipped_list_page_is_not_a_failed_visit(tracker: LinkTracker) -> None:
     tracker.store.visits.add(Visit(A, NOW))
     tracker.count(A, "list_pages")
     tracker.count_skipped_list(A, "login")
-    tracker.store.visits.merge(tracker.visit_counts.taken(NOW))
+    tracker.store.visits.merge(tracker.visit_counts.take_visits(NOW))
     asyncio.run(tracker.close([A], NOW))
     assert row(tracker).list_failed == {"login": 1}
     state = asyncio.run(tracker.state(A))
@@ -295,7 +295,7 @@ def test_leased_links_are_counted_once(tracker: LinkTracker, crawler_for: Callab
     assert asyncio.run(tracker.count_taken(links)) == [False, True, True]
     found = row(tracker)
     assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
-    entries = {visit.source: visit.entries for visit in tracker.visit_counts.taken(NOW)}
+    entries = {visit.source: visit.entries for visit in tracker.visit_counts.take_visits(NOW)}
     assert entries[A] == 1, "the others were counted when they were found"
 
 

@@ -59,7 +59,7 @@ def test_brief_store_outage_keeps_the_loaded_model(store: Store, monkeypatch: py
         clock.now += RECHECK
         found = models.active("类")
         assert found is not None
-        assert (found.version, models.trouble("类")) == (1, None)
+        assert (found.version, models.load_error("类")) == (1, None)
     clock.now += RECHECK
     found = models.active("类")
     assert found is not None
@@ -75,4 +75,4 @@ def test_damaged_version_is_not_replaced_by_the_previous_one(store: Store) -> No
     keep(store, b"no model")
     clock.now += RECHECK
     assert models.active("类") is None
-    assert "version 2 of the model of 类 cannot be used" in str(models.trouble("类"))
+    assert "version 2 of the model of 类 cannot be used" in str(models.load_error("类"))

@@ -122,7 +122,7 @@ def test_ending_crawl_does_not_wait_for_pages(started: Started, monkeypatch: pyt
     with pytest.raises(Interrupted):
         asyncio.run(ended())
     with pytest.raises(Interrupted):
-        pool.call(lambda: reader_pool.FINISH + 1, read_article, page(GOOD))
+        pool.call(lambda: reader_pool.FINISH_SECONDS + 1, read_article, page(GOOD))
 
 
 def test_ending_crawl_reads_fetched_pages(started: Started) -> None:
@@ -139,13 +139,13 @@ def test_suspended_reader_loses_no_page(started: Started, monkeypatch: pytest.Mo
 
     def goes_on() -> None:
         """Called while waiting: the time limit is over as long as the stopped reader exists."""
-        monkeypatch.setattr(reader_pool, "LONGEST", 0.0 if runs(stopped) else 300.0)
+        monkeypatch.setattr(reader_pool, "MAX_SECONDS", 0.0 if runs(stopped) else 300.0)
 
     assert isinstance(asyncio.run(pool.run(pool.call, goes_on, read_article, page(GOOD))), Article)
 
 
 def test_page_is_tried_by_at_most_two_readers(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader_pool, "LONGEST", 0.0)
+    monkeypatch.setattr(reader_pool, "MAX_SECONDS", 0.0)
     with pytest.raises(NotApplicable) as refusal:
         read(started(seconds=3600.0), apply_rule, ENDLESS, page(LONG))
     assert refusal.value.reason == "reading-time"

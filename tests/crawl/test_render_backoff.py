@@ -68,13 +68,13 @@ def test_sources_without_browser_are_not_paused(tracker: LinkTracker) -> None:
 def test_old_timeouts_are_forgotten_and_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = backoff.count_hangs({}, ["a", "b"], NOW)
     assert backoff.count_hangs(counts, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
-    monkeypatch.setattr(backoff, "REMEMBERED", 1)
+    monkeypatch.setattr(backoff, "MAX_PAGES", 1)
     assert set(backoff.count_hangs(counts, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
 
 
 def test_pause_needs_three_runs_and_lasts_a_week() -> None:
     counts = backoff.count_hangs(backoff.count_hangs({}, ["a"], NOW), ["a"], NOW)
-    assert backoff.given_up(counts, ["a", "b"], NOW) == set()
+    assert backoff.paused_names(counts, ["a", "b"], NOW) == set()
     counts = backoff.count_hangs(counts, ["a"], NOW)
-    assert backoff.given_up(counts, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
-    assert backoff.given_up(counts, ["a"], NOW + timedelta(days=7)) == set()
+    assert backoff.paused_names(counts, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
+    assert backoff.paused_names(counts, ["a"], NOW + timedelta(days=7)) == set()

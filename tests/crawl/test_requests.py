@@ -17,7 +17,7 @@ from scrapy.utils.test import get_crawler
 
 from newsportal.crawl.leases import LEASE, PARENT
 from newsportal.crawl.queues.base import Task
-from newsportal.crawl.requests import DupeFilter, Unreadable, Unwritable, id_of, request_of, task_of
+from newsportal.crawl.requests import DupeFilter, UnreadableTask, UnserializableRequest, id_of, request_of, task_of
 from newsportal.errors import FrontierRefused
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link
@@ -116,7 +116,7 @@ def test_any_value_round_trips(value: Any) -> None:
     ],
 )
 def test_unserialisable_request_is_refused(spider: Reads, options: dict[str, Any]) -> None:
-    with pytest.raises(Unwritable):
+    with pytest.raises(UnserializableRequest):
         task_of(Request("http://a.example/", **options), spider)
 
 
@@ -144,7 +144,7 @@ def test_unserialisable_request_is_refused(spider: Reads, options: dict[str, Any
     ],
 )
 def test_invalid_task_is_refused(spider: Reads, body: str) -> None:
-    with pytest.raises(Unreadable, match="task 7"):
+    with pytest.raises(UnreadableTask, match="task 7"):
         request_of(Task("7", "a.example", body), spider)
 
 

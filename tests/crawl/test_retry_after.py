@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from newsportal.crawl import backoff
-from newsportal.crawl.backoff import LONGEST, RetryAfter
+from newsportal.crawl.backoff import MAX_PAUSE, RetryAfter
 
 
 def test_429_pauses_the_host_at_once() -> None:
@@ -21,7 +21,7 @@ def test_successful_response_resets_the_count() -> None:
     found = RetryAfter()
     for url in ("/1", "/2"):
         found.pause_for("a", url, 503, 120.0, 0.0)
-    found.well("a")
+    found.clear("a")
     assert found.pause_for("a", "/3", 503, 120.0, 0.0) is None
 
 
@@ -38,13 +38,13 @@ def test_consecutive_pauses_grow_and_late_responses_do_not_count() -> None:
     assert found.pause_for("a", "/2", 429, 50.0, 1.0) == 50.0
     assert found.pause_for("a", "/3", 429, 50.0, 52.0) == 100.0
     assert found.pause_for("a", "/4", 503, 5.0, 160.0) == 200.0
-    assert found.pause_for("a", "/5", 429, LONGEST, 400.0) == LONGEST
-    found.well("a")
+    assert found.pause_for("a", "/5", 429, MAX_PAUSE, 400.0) == MAX_PAUSE
+    found.clear("a")
     assert found.pause_for("a", "/6", 429, 50.0, 500.0) == 50.0
 
 
 def test_number_of_remembered_hosts_is_limited() -> None:
     found = RetryAfter()
-    for number in range(backoff.MOST_HOSTS + 2):
+    for number in range(backoff.MAX_HOSTS + 2):
         found.pause_for(str(number), "/", 503, 5.0, 0.0)
-    assert len(found._pauses) == backoff.MOST_HOSTS
+    assert len(found._pauses) == backoff.MAX_HOSTS

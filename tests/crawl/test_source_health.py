@@ -87,10 +87,10 @@ def test_permanent_redirect_of_a_list_page(answered: str, statuses: list[int], m
 def test_redirects_in_scrapy_meta_are_recorded(tracker: LinkTracker) -> None:
     request = Request("https://new.example/rss", meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": [301]})
     note_moved(tracker, A, Response(request.url, request=request))
-    assert [part.moved for part in tracker.visit_counts.taken(utcnow())] == ["https://new.example/rss"]
+    assert [part.moved for part in tracker.visit_counts.take_visits(utcnow())] == ["https://new.example/rss"]
     refreshed = Request(request.url, meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": ["meta refresh"]})
     note_moved(tracker, A, Response(request.url, request=refreshed))
-    assert tracker.visit_counts.taken(utcnow()) == []
+    assert tracker.visit_counts.take_visits(utcnow()) == []
 
 
 async def run_visits(tracker: LinkTracker, *failed: tuple[str, str]) -> None:

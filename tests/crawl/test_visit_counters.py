@@ -18,12 +18,12 @@ def test_counts_are_taken_once() -> None:
     counts.count("feed:甲", "failed", "http-404")
     counts.count("feed:甲", "repeated")  # not a column of a visit
     counts.count("feed:乙", "list_failed", "dns")
-    counts.published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
+    counts.record_published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
     counts.record_wait("feed:甲", 60.0)
     counts.record_wait("feed:甲", 30.0)
-    counts.hub("feed:甲", "https://hub.example/")
-    counts.moved("feed:甲", "https://new.example/feed")
-    parts = sorted(counts.taken(NOW), key=lambda part: part.source)
+    counts.record_hub("feed:甲", "https://hub.example/")
+    counts.record_moved("feed:甲", "https://new.example/feed")
+    parts = sorted(counts.take_visits(NOW), key=lambda part: part.source)
     assert parts == [
         Visit("feed:乙", NOW, list_failed={"dns": 1}),
         Visit(
@@ -39,33 +39,33 @@ def test_counts_are_taken_once() -> None:
             hub="https://hub.example/",
         ),
     ]
-    assert counts.taken(NOW) == []
+    assert counts.take_visits(NOW) == []
 
 
 def test_visit_is_not_modified_if_all_its_list_pages_are() -> None:
     counts = VisitCounters()
     for column in ("list_pages", "not_modified", "list_pages"):
         counts.count("region:甲", column)
-    assert [part.not_modified for part in counts.taken(NOW)] == [False]
+    assert [part.not_modified for part in counts.take_visits(NOW)] == [False]
     counts.count("region:甲", "list_pages")
     counts.count("region:甲", "not_modified")
-    assert [part.not_modified for part in counts.taken(NOW)] == [True]
+    assert [part.not_modified for part in counts.take_visits(NOW)] == [True]
 
 
 def test_entry_of_a_known_article_is_not_new() -> None:
     counts = VisitCounters()
     counts.count("engine:甲", "new", number=-1)
-    assert [part.new for part in counts.taken(NOW)] == [0]
+    assert [part.new for part in counts.take_visits(NOW)] == [0]
 
 
 def test_unreached_host_is_counted_at_the_end_of_the_visit() -> None:
     counts = VisitCounters()
     for source, reason in (("feed:甲", "dns"), ("feed:乙", "dns"), ("feed:丙", "http-404")):
         counts.count(source, "list_failed", reason)
-    assert [part.source for part in counts.taken(NOW, going={"feed:甲", "feed:丙"})] == ["feed:乙", "feed:丙"]
+    assert [part.source for part in counts.take_visits(NOW, going={"feed:甲", "feed:丙"})] == ["feed:乙", "feed:丙"]
     assert counts.uncounted == {"feed:甲"}
     counts.count("feed:甲", "list_failed", "dns")
-    assert counts.taken(NOW) == [Visit("feed:甲", NOW, list_failed={"dns": 2})]
+    assert counts.take_visits(NOW) == [Visit("feed:甲", NOW, list_failed={"dns": 2})]
 
 
 def test_unreached_host_without_network_is_not_counted() -> None:
@@ -73,5 +73,5 @@ def test_unreached_host_without_network_is_not_counted() -> None:
     counts.count("feed:甲", "list_failed", "dns")
     counts.count("feed:乙", "list_failed", "dns")
     counts.count("feed:乙", "list_pages")
-    assert [part.source for part in counts.taken(NOW, away=True)] == ["feed:乙"]
-    assert counts.taken(NOW) == []
+    assert [part.source for part in counts.take_visits(NOW, away=True)] == ["feed:乙"]
+    assert counts.take_visits(NOW) == []

@@ -158,7 +158,7 @@ def test_unavailable_store_is_waited_for(tmp_path: Path) -> None:
         assert crawled.stop() == [0]
 
 
-PATIENT = "import newsportal.crawl.reader_pool as it, newsportal.cli as cli; it.FINISH = it.GRACE = 600.0; cli.main()"
+PATIENT = "import newsportal.crawl.reader_pool as it, newsportal.cli as cli; it.FINISH_SECONDS = it.GRACE = 600.0; cli.main()"
 """The command line with unlimited time to read fetched pages on shutdown: a busy machine needs more than six seconds."""
 
 

@@ -59,7 +59,7 @@ def article(source: str, html: str = HTML, **fields: str) -> Article:
 
 def reader(tracker: LinkTracker) -> Callable[[Article], Extraction]:
     found = ArticleReader(tracker.sources, tracker.sites)
-    return lambda item: found.first(item).found
+    return lambda item: found.read_first(item).found
 
 
 def test_configurable_methods_match_registries() -> None:
@@ -87,7 +87,7 @@ def test_summary_blocks_are_saved_between_crawls(tracker: LinkTracker) -> None:
     reader(tracker)(article("engine:站内", summary=LEAD))
     tracker.sites.save(NOW)
     later = ArticleReader(tracker.sources, SiteMemory(tracker.store, SiteKnowledge()))
-    assert later.first(article("engine:站内")).found.text
+    assert later.read_first(article("engine:站内")).found.text
 
 
 def test_concurrent_processes_merge_what_they_learned(store: Store) -> None:

@@ -11,7 +11,7 @@ import link_rows
 import pytest
 
 from newsportal.crawl.link_tracker import LinkTracker, utcnow
-from newsportal.crawl.list_filters import MAX_VAIN, filter_galleries
+from newsportal.crawl.list_filters import MAX_FRUITLESS, filter_galleries
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.items.report import SourceReport
@@ -111,7 +111,7 @@ def test_incomplete_story_is_stored_and_waits(tracker: LinkTracker) -> None:
 def test_story_stops_waiting_after_max_vain_visits(tracker: LinkTracker) -> None:
     item = gallery(1)
     link_rows.let_wait(tracker, item.link)
-    for _ in range(MAX_VAIN):
+    for _ in range(MAX_FRUITLESS):
         process(tracker, item)
         assert waiting(tracker) == [URL]
     process(tracker, item)

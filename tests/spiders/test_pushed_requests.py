@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.requests import Unreadable, link_of, request_of, task_of
+from newsportal.crawl.requests import UnreadableTask, link_of, request_of, task_of
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.items import Link
 from newsportal.spiders.hub import HubSpider
@@ -77,7 +77,7 @@ def test_list_page_of_deleted_source_is_refused(spider_of: Callable[[Any], Any])
     source = next(iter(spider.sources()))
     task = task_of(asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider)
     spider._by_key = {}
-    with pytest.raises(Unreadable, match=r"sources\.yaml has no enabled source 'feed:甲' any more"):
+    with pytest.raises(UnreadableTask, match=r"sources\.yaml has no enabled source 'feed:甲' any more"):
         request_of(task, spider)
 
 

@@ -114,7 +114,7 @@ def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callabl
     async def read_for_another() -> None:
         await spider.filter_new([link])
         spider.visited.add(link.source)
-        spider.tracker.visit_counts.taken(utcnow())
+        spider.tracker.visit_counts.take_visits(utcnow())
         await visiting._forget(spider)
         await asyncio.sleep(0.2)
         assert spider.tracker.counted == {link.source}, "another worker is still visiting"

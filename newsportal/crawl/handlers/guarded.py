@@ -33,7 +33,7 @@ from zope.interface import implementer  # type: ignore[import-untyped]
 from newsportal.errors import EgressDenied
 from newsportal.net.egress import Policy, check_url, resolve
 
-OF_PAGE = "of_page"  # Meta key of requests made by a page in the browser: its host's delay was observed for the page itself
+OF_PAGE_KEY = "of_page"  # Meta key of requests made by a page in the browser: its host's delay was observed for the page itself
 MAX_HOSTS = 10_000  # hosts remembered; the least recently requested is forgotten first
 
 
@@ -44,7 +44,7 @@ class HostPacer:
         self._next: OrderedDict[str, float] = OrderedDict()
         self._passed: dict[str, float] = {}
 
-    async def wait_turn(self, host: str, delay: float) -> None:
+    async def wait(self, host: str, delay: float) -> None:
         """Wait until ``host`` may be requested. ``delay``: seconds, 0 never waits. A late request delays the next one, too."""
         if delay <= 0:
             return
@@ -78,7 +78,7 @@ CONNECT_SECONDS = 10.0  # for one IP address of several: the next may answer
 POOL_KEY_PARTS = 4  # scheme, host, port, bind address; the keys of proxied connections have other lengths
 
 
-class Names:
+class NameCache:
     """Checked IP addresses by host and port, cached briefly."""
 
     def __init__(self, reactor: Any, policy: Policy, timeout: float) -> None:
@@ -107,7 +107,7 @@ class Names:
 class CheckedEndpoint:
     """Connects to the first checked IP address that answers."""
 
-    def __init__(self, reactor: Any, names: Names, host: str, port: int, bind: Any) -> None:
+    def __init__(self, reactor: Any, names: NameCache, host: str, port: int, bind: Any) -> None:
         self._reactor = reactor
         self._names = names
         self._host = host
@@ -152,7 +152,7 @@ class GuardedHandler(HTTP11DownloadHandler):
         self._policy = policy
         self._reactor = reactor
         self._proxies = crawler.settings.getbool("HTTPPROXY_ENABLED")
-        self._names = Names(reactor, policy, crawler.settings.getfloat("DNS_TIMEOUT"))
+        self._names = NameCache(reactor, policy, crawler.settings.getfloat("DNS_TIMEOUT"))
         self._pool = CheckedPool(self, reactor, self._pool.maxPersistentPerHost)
         if not verify:
             self._contextFactory: Any = _ScrapyClientContextFactory(verify_certificates=False)

@@ -19,7 +19,7 @@ from scrapy.responsetypes import responsetypes
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newsportal.crawl.addon import CrawlerComponent, SignIns
-from newsportal.crawl.handlers.guarded import OF_PAGE, PACER, GuardedHandler, delay_of
+from newsportal.crawl.handlers.guarded import OF_PAGE_KEY, PACER, GuardedHandler, delay_of
 from newsportal.crawl.requests import host_of
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
 from newsportal.messages import Message, joined
@@ -44,7 +44,7 @@ CODECS = {*LABELS, *LABELS.values()}
 
 MAILBOXES = ("imaps:", "imap:", "mailbox:")  # handled by MailboxHandler, which connects only to the mailboxes of sources.yaml
 MISSING = 404  # status for a URL missing from the archive
-PROBE = 1 << 20  # bytes unpacked to check whether a body is compressed as its header says
+PROBE_BYTES = 1 << 20  # bytes unpacked to check whether a body is compressed as its header says
 File = TypeVar("File", Index, Writer)
 
 
@@ -72,14 +72,14 @@ def _index(path: Path) -> Index:
     logged = [0]
 
     def progress(done: int, total: int) -> None:
-        if done - logged[0] >= STEP:
+        if done - logged[0] >= LOG_BYTES:
             logged[0] = done
             logger.info("reading %s: %d of %d MB", path, done >> 20, total >> 20)
 
     return open_index(path, progress)
 
 
-STEP = 256 << 20  # bytes of an archive between two log lines: some seconds
+LOG_BYTES = 256 << 20  # bytes of an archive between two log lines: some seconds
 INDEXES: OpenFiles[Index] = OpenFiles(_index)
 WRITERS: OpenFiles[Writer] = OpenFiles(Writer)
 
@@ -171,8 +171,8 @@ class Handler(BaseDownloadHandler):
         return response
 
     async def _network(self, request: Request) -> Response:
-        if not request.meta.get(OF_PAGE):  # subresources are requested together with their page
-            await PACER.wait_turn(host_of(request.url), delay_of(self.crawler, request))
+        if not request.meta.get(OF_PAGE_KEY):  # subresources are requested together with their page
+            await PACER.wait(host_of(request.url), delay_of(self.crawler, request))
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)
@@ -288,7 +288,7 @@ def _actual_headers(recorded: Recorded) -> list[tuple[str, str]]:
 
 def _is_packed(body: bytes, encodings: str) -> bool:
     try:
-        return bool(decompress(body, encodings, PROBE)) or not body
+        return bool(decompress(body, encodings, PROBE_BYTES)) or not body
     except TooLarge:
         return True
     except (ValueError, zlib.error):

@@ -20,7 +20,7 @@ from newsportal.crawl.handlers.handler import ALLOW_PRIVATE, MISSING, REPLAY
 from newsportal.net.egress import Policy
 from newsportal.net.egress.mailbox import Fetched, RawMail, read_mailbox
 
-NOWHERE = "mailbox://localhost/"  # URL of a mail whose text is at hand
+MAIL_URL = "mailbox://localhost/"  # URL of a mail whose text is at hand
 
 
 class MailboxResponse(Response):
@@ -48,7 +48,7 @@ class MailboxHandler(BaseDownloadHandler):
         source = self._sources.get(str(request.meta.get("source"))) or self._by_address.get(request.url)
         if source is None:
             raise UnsupportedURLSchemeError(f"no newsletter of sources.yaml is at {request.url}")
-        if self._replays or request.url == NOWHERE:  # mails are not archived; the text of a deferred one is in its link
+        if self._replays or request.url == MAIL_URL:  # mails are not archived; the text of a deferred one is in its link
             return Response(request.url, status=MISSING, flags=["replay-missing"])
         after = (request.headers.get("If-None-Match") or b"").decode() or None
         timeout = self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")

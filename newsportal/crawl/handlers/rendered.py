@@ -16,7 +16,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
-from newsportal.crawl.handlers.guarded import OF_PAGE
+from newsportal.crawl.handlers.guarded import OF_PAGE_KEY
 from newsportal.errors import RenderFailed
 from newsportal.net.egress import Answer, TooLarge, decompress
 from newsportal.net.egress.client import joined_headers
@@ -83,7 +83,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
 
             async def ask(subrequest: PageRequest) -> Answer:
                 headers = {**subrequest.headers, "accept-encoding": "gzip, deflate, br, zstd"}
-                meta = {**base_meta, OF_PAGE: True, "download_maxsize": subrequest.max_bytes}
+                meta = {**base_meta, OF_PAGE_KEY: True, "download_maxsize": subrequest.max_bytes}
                 scrapy_request = Request(subrequest.url, method=subrequest.method, headers=headers, body=subrequest.body, meta=meta)
                 return answer_of(await self._fetch(scrapy_request), subrequest.max_bytes)
 

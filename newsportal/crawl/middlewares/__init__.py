@@ -4,16 +4,16 @@ URLs, and host locks."""
 from newsportal.crawl.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
 from newsportal.crawl.middlewares.retry import (
     BadRedirect,
-    ChildrenMiddleware,
+    HostLockMiddleware,
+    LeaseMiddleware,
     MetaRefreshMiddleware,
     PatientRetryMiddleware,
     RedirectMiddleware,
-    TurnsMiddleware,
 )
 from newsportal.crawl.middlewares.robots import RobotsDenied, RobotsMiddleware
 from newsportal.crawl.middlewares.robots_tags import RobotsTagsMiddleware
 
 __all__ = [
-    "BadRedirect", "ChallengeMiddleware", "ChallengePage", "ChildrenMiddleware", "MetaRefreshMiddleware", "PatientRetryMiddleware",
-    "RedirectMiddleware", "RobotsDenied", "RobotsMiddleware", "RobotsTagsMiddleware", "TurnsMiddleware", "challenge_of",
+    "BadRedirect", "ChallengeMiddleware", "ChallengePage", "HostLockMiddleware", "LeaseMiddleware", "MetaRefreshMiddleware",
+    "PatientRetryMiddleware", "RedirectMiddleware", "RobotsDenied", "RobotsMiddleware", "RobotsTagsMiddleware", "challenge_of",
 ]  # fmt: skip

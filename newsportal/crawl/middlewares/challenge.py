@@ -17,7 +17,7 @@ from newsportal.crawl.addon import CrawlerComponent, SignIns
 from newsportal.text.dom import decode
 
 MAX_PAGE = 200_000  # Bytes. Challenge pages contain their scripts inline, the longest seen have some 40 kB; longer pages are not searched.
-HEAD = 20_000  # bytes searched for the title
+HEAD_BYTES = 20_000  # bytes searched for the title
 MAX_TEXT = 600  # characters of visible text: an article with such a title has more, a challenge a sentence or two
 HEADERS = {"cf-mitigated": "challenge", "x-amzn-waf-action": "c"}
 """Headers set by Cloudflare and AWS (``challenge``, ``captcha``); value: its beginning."""
@@ -40,14 +40,14 @@ MARKS = (
 TITLE = re.compile(rb"<title[^>]*>([^<]{0,400})</title>", re.IGNORECASE)
 INVISIBLE = re.compile(r"<(script|style|noscript|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
-BEGINS = re.compile(
+TITLE_BEGINNINGS = re.compile(
     r"just a moment\.\.\.|attention required!|one moment, please|checking your browser|ddos protection by"
     r"|access to this page has been denied|pardon our interruption|verify you are human|are you (a )?(human|robot)\?",
     re.IGNORECASE,
 )
 """Beginnings of challenge titles."""
 
-WHOLE = re.compile(
+WHOLE_TITLES = re.compile(
     r"(robot check|human verification|security (check|verification)|captcha"
     r"|(百度)?安全(验证|检查|检测)|访问(验证|受限|异常)|人机(验证|识别)|滑动验证|(请?(输入|完成))?验证码?|身份验证|环境异常|浏览器安全检查)[\s.…!！]*",
     re.IGNORECASE,
@@ -82,7 +82,7 @@ def challenge_of(body: bytes, content_type: str | None = None, headers: Mapping[
 
 def _demanded(body: bytes) -> str | None:
     """Return the demand in the title, without detecting the page's encoding."""
-    match = TITLE.search(body, 0, HEAD)
+    match = TITLE.search(body, 0, HEAD_BYTES)
     if match is None:
         return None
     try:
@@ -90,7 +90,7 @@ def _demanded(body: bytes) -> str | None:
     except UnicodeDecodeError:
         title = match[1].decode("gb18030", "replace").strip()
     first = SEPARATOR.split(title, maxsplit=1)[0].strip()
-    if BEGINS.match(title) or WHOLE.fullmatch(first):
+    if TITLE_BEGINNINGS.match(title) or WHOLE_TITLES.fullmatch(first):
         return "challenge"
     return "login" if LOGIN.fullmatch(first) and PASSWORD.search(body) else None
 

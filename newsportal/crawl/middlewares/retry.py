@@ -18,18 +18,18 @@ from scrapy.http import Response
 from newsportal.crawl.addon import CrawlerComponent
 from newsportal.crawl.backoff import RetryAfter
 from newsportal.crawl.host_locks import CrawlEnding, HostPaused
-from newsportal.crawl.leases import LEASE, marked
+from newsportal.crawl.leases import LEASE, mark_child
 from newsportal.crawl.requests import host_of
 from newsportal.crawl.scheduler import scheduler_of
 from newsportal.schedule.freshness import retry_after
 
-PATIENT = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)
+RETRY_AFTER_STATUSES = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)
 
 
 def read_retry_after(response: Response, now: datetime) -> float | None:
     """Return the Retry-After of a 429 or 503, in seconds; ``None`` if it has none."""
     header = (response.headers.get("Retry-After") or b"").decode("latin-1")
-    return retry_after(header, now) if response.status in PATIENT else None
+    return retry_after(header, now) if response.status in RETRY_AFTER_STATUSES else None
 
 
 class PatientRetryMiddleware(RetryMiddleware):
@@ -39,7 +39,7 @@ class PatientRetryMiddleware(RetryMiddleware):
         return response if read_retry_after(response, datetime.now(UTC)) else super().process_response(request, response)
 
 
-class NotNow(IgnoreRequest):
+class RequestDeferred(IgnoreRequest):
     """Raised for a request whose host is paused (``host-rests``), or as the crawl ends (``shutdown``); its link waits."""
 
     passing = True
@@ -49,7 +49,7 @@ class NotNow(IgnoreRequest):
         self.reason = reason
 
 
-class TurnsMiddleware(CrawlerComponent):
+class HostLockMiddleware(CrawlerComponent):
     """The innermost downloader middleware: every request waits for the lock of its host, including those for robots.txt, images and further
     pages. A host with Retry-After (``newsportal.crawl.backoff``) is paused for all processes."""
 
@@ -58,22 +58,22 @@ class TurnsMiddleware(CrawlerComponent):
         self._retry_after = RetryAfter()
 
     async def process_request(self, request: Request) -> None:
-        """Raises :class:`NotNow`."""
+        """Raises :class:`RequestDeferred`."""
         if (scheduler := scheduler_of(self._crawler)) is None:
             return
         try:
             await scheduler.acquire_host(request)
         except HostPaused as error:
-            raise NotNow("host-rests", f"{request.url} is not requested: {error}") from error
+            raise RequestDeferred("host-rests", f"{request.url} is not requested: {error}") from error
         except CrawlEnding as error:
-            raise NotNow("shutdown", f"{request.url} is not requested: the crawl ends") from error
+            raise RequestDeferred("shutdown", f"{request.url} is not requested: the crawl ends") from error
 
     def process_response(self, request: Request, response: Response) -> Response:
         if (scheduler := scheduler_of(self._crawler)) is None:
             return response
         host = host_of(request.url)
-        if response.status not in PATIENT:
-            self._retry_after.well(host)
+        if response.status not in RETRY_AFTER_STATUSES:
+            self._retry_after.clear(host)
         elif (seconds := read_retry_after(response, datetime.now(UTC))) and (
             pause := self._retry_after.pause_for(host, request.url, response.status, seconds, monotonic())
         ):
@@ -81,13 +81,13 @@ class TurnsMiddleware(CrawlerComponent):
         return response
 
 
-class ChildrenMiddleware:
+class LeaseMiddleware:
     """A spider middleware: marks a callback's output with the lease of the request whose response it parsed."""
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         lease = response.request.meta.get(LEASE) if response.request is not None else None
         async for value in result:
-            yield marked(value, lease) if lease else value
+            yield mark_child(value, lease) if lease else value
 
 
 class BadRedirect(IgnoreRequest):

@@ -15,10 +15,10 @@ from scrapy.http import Response
 
 from newsportal.crawl.middlewares.robots import RobotsBase, RobotsDenied
 
-HEAD = 256 * 1024  # bytes searched for ``meta`` elements, as for those with the encoding
-ALL = "robots"  # the name that addresses all robots
+HEAD_BYTES = 256 * 1024  # bytes searched for ``meta`` elements, as for those with the encoding
+ALL_ROBOTS = "robots"  # the name that addresses all robots
 
-WORDS = frozenset(
+DIRECTIVES = frozenset(
     """all follow index indexifembedded max-image-preview max-snippet max-video-preview noai noarchive nocache noimageai noimageindex
     nofollow noindex none noodp nosnippet notranslate noydir unavailable_after""".split()
 )
@@ -27,7 +27,7 @@ WORDS = frozenset(
 META = re.compile(rb"<meta\b[^>]{0,2000}>", re.IGNORECASE)
 NAMED = rb"\bname\s{0,9}=\s{0,9}[\"']?\s{0,9}(?:%s)\b"
 ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-UNSEEN = re.compile(rb"<!--|<(script|style|noscript|template)\b", re.IGNORECASE)
+HIDDEN_MARKUP = re.compile(rb"<!--|<(script|style|noscript|template)\b", re.IGNORECASE)
 AGENT = re.compile(r"[a-z_][\w.-]*")
 BODY = re.compile(rb"<body\b", re.IGNORECASE)
 WEEKDAY = re.compile(r"(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?", re.IGNORECASE)
@@ -42,14 +42,14 @@ class Tags:
     archive: bool = True
     until: datetime | None = None
 
-    def keeps(self, now: datetime) -> bool:
+    def may_store(self, now: datetime) -> bool:
         """Return whether the page may be stored at ``now``."""
         return self.index and (self.until is None or now < self.until)
 
 
 def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
     """Return the directives for us. ``headers``: the values of ``X-Robots-Tag``; ``token``: our product token in robots.txt."""
-    names = {ALL, token.lower()}
+    names = {ALL_ROBOTS, token.lower()}
     directives: dict[str, str] = {}
     for value in (*headers, *_metas(body, names)):
         directives |= _read(value, names)
@@ -65,9 +65,9 @@ def _read(value: str, names: set[str]) -> dict[str, str]:
     for part in value.lower().split(","):
         word, colon, rest = part.strip().partition(":")
         word = word.strip()
-        if colon and word not in WORDS and AGENT.fullmatch(word):
+        if colon and word not in DIRECTIVES and AGENT.fullmatch(word):
             ours, word, rest = word in names, rest.strip().partition(":")[0].strip(), rest.strip().partition(":")[2]
-        if ours and word in WORDS:
+        if ours and word in DIRECTIVES:
             found[word] = rest.strip()
         elif ours and last == "unavailable_after":  # the date contains a comma
             found[last] = f"{found[last]}, {part.strip()}"
@@ -78,7 +78,7 @@ def _read(value: str, names: set[str]) -> dict[str, str]:
 
 def _metas(body: bytes, names: set[str]) -> Iterator[str]:
     """Yield the contents of ``meta`` elements in the page's head that address us."""
-    head = body[:HEAD]
+    head = body[:HEAD_BYTES]
     pattern = re.compile(NAMED % b"|".join(re.escape(name.encode("ascii", "ignore")) for name in names), re.IGNORECASE)
     ends = [match.end() for match in META.finditer(head) if pattern.search(match[0])]
     if not ends:
@@ -94,7 +94,7 @@ def _metas(body: bytes, names: set[str]) -> Iterator[str]:
 def _visible(head: bytes) -> bytes:
     """Return ``head`` without comments and scripts; an unclosed one removes the rest, as in browsers."""
     parts, place = [], 0
-    while match := UNSEEN.search(head, place):
+    while match := HIDDEN_MARKUP.search(head, place):
         parts.append(head[place : match.start()])
         end = re.compile(b"-->" if match[1] is None else b"</" + match[1], re.IGNORECASE).search(head, match.end())
         if end is None:
@@ -120,7 +120,7 @@ def _aware(moment: datetime) -> datetime:
 LIST_PAGE = "list_page"
 """Meta key of requests for list pages: these are not stored, so ``noindex`` is ignored; ``nofollow`` is obeyed."""
 
-ENGINE = "engine:"
+ENGINE_PREFIX = "engine:"
 """Result pages of engines are made for the user, and exclude other engines' robots; requests without a source are not for pages."""
 
 READABLE = (b"html", b"xml", b"text")  # parts of content types that may contain ``meta`` elements; headers count for all
@@ -132,8 +132,8 @@ class RobotsTagsMiddleware(RobotsBase):
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises :class:`RobotsDenied`, reason ``robots-noindex`` or ``robots-nofollow``."""
-        source = str(request.meta.get("source") or ENGINE)
-        if source.startswith(ENGINE) or not self._obeys(request) or not 200 <= response.status < 300:
+        source = str(request.meta.get("source") or ENGINE_PREFIX)
+        if source.startswith(ENGINE_PREFIX) or not self._obeys(request) or not 200 <= response.status < 300:
             return response
         headers = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
         kind = (response.headers.get("Content-Type") or b"html").lower()
@@ -141,7 +141,7 @@ class RobotsTagsMiddleware(RobotsBase):
         if LIST_PAGE in request.meta:
             if not tags.follow:
                 raise self._denied(request, NOFOLLOW, "the robots directives of the list page forbid following its links")
-        elif not tags.keeps(datetime.now(UTC)):
+        elif not tags.may_store(datetime.now(UTC)):
             raise self._denied(request, NOINDEX, "the robots directives of the page forbid storing it")
         elif not tags.archive:
             self._count("robots/noarchive")

@@ -82,7 +82,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class SetAside:
     """A task that was set aside, ``since`` in seconds since 1970."""
 
     task: Task
@@ -234,7 +234,7 @@ class Queue(Protocol):
         """Return links of this queue with transient failures, by source and reason, with the time of the next try."""
         return []
 
-    def aside(self, limit: int = 100) -> list[Aside]: ...
+    def aside(self, limit: int = 100) -> list[SetAside]: ...
 
     def requeue(self, ids: Collection[str] | None = None) -> int:
         """Queue tasks again that were set aside (all, or these), with tries reset."""

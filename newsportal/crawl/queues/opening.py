@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from newsportal.crawl.queues.base import Queue, Terms
 from newsportal.crawl.queues.table import TableQueue
-from newsportal.crawl.redis_connection import address, connect, is_cluster, is_named, queue_names_in
+from newsportal.crawl.redis_connection import connect, is_cluster, is_configured, masked_url, queue_names_in
 from newsportal.errors import FrontierRefused
 from newsportal.items import content_id
 from newsportal.sources.uris import mask
@@ -46,7 +46,7 @@ def open_plain(settings: BaseSettings, name: str) -> Queue:
     """Open the queue of a project without ``sources.yaml``: in Redis if configured, else a file in ``JOBDIR`` or ``.scrapy``."""
     from newsportal.crawl.queues.redis_queue import UnbackedQueue
 
-    if not is_named(settings):
+    if not is_configured(settings):
         return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
     return _in_redis(UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
 
@@ -72,7 +72,7 @@ def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms,
         kind = loaded
     keys = {"queue_key": settings.get("SCHEDULER_QUEUE_KEY"), "seen_key": settings.get("SCHEDULER_DUPEFILTER_KEY")}
     options |= {parameter: key for parameter, key in keys.items() if key}
-    options |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings), "prefixes": _prefixes(settings)}
+    options |= {"owner": content_id(owner), "owner_name": mask(owner), "where": masked_url(settings), "prefixes": _prefixes(settings)}
     return kind(connect(settings), name, terms, **options)
 
 
@@ -90,19 +90,19 @@ def is_shared(sources: Sources, settings: BaseSettings) -> bool:
     """Return whether the queue is in Redis, which may instead hold only the filter of known URLs."""
     of_filter = sources.url_filter.redis
     for_filter = of_filter is not None and sources.frontier.redis is None and of_filter == settings.get("REDIS_URL")
-    return is_named(settings) and not for_filter
+    return is_configured(settings) and not for_filter
 
 
 def place(sources: Sources, settings: BaseSettings) -> str:
     """Return the URI of the queue's Redis or store for display, without password."""
-    return address(settings) if is_shared(sources, settings) else mask(sources.store)
+    return masked_url(settings) if is_shared(sources, settings) else mask(sources.store)
 
 
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
     """Return the names of existing queues. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; creates no store."""
     if is_shared(sources, settings):
         key, parts = settings.get("SCHEDULER_QUEUE_KEY"), _prefixes(settings)
-        return queue_names_in(connect(settings), key, content_id(sources.store), address(settings), parts)
+        return queue_names_in(connect(settings), key, content_id(sources.store), masked_url(settings), parts)
     file = sqlite_file(sources.store)
     if file is not None and not file.exists():
         return []

@@ -25,17 +25,17 @@ from secrets import token_hex
 from time import monotonic, time
 from typing import Any, Final, TypeVar
 
-from newsportal.crawl.queues.base import Answer, Aside, Identity, Lease, Order, Task, Terms, has_ended
-from newsportal.crawl.redis_connection import as_text, explained, faults
+from newsportal.crawl.queues.base import Answer, Identity, Lease, Order, SetAside, Task, Terms, has_ended
+from newsportal.crawl.redis_connection import as_text, explain_error, faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import SUSPECT_TRIES
 
 PARTITIONS: Final = 16  # at most as many masters share the work. Equal for all workers of a cluster (docs/decisions/frontier.md)
 EVENLY: Final = 16  # a partition's slot is in the first sixteenth of its range of slots
 BATCH: Final = 100  # tasks per call: some milliseconds during which Redis serves no other client
-MOST: Final = 1000  # tasks leased per call
-LOOK: Final = 1.0  # seconds between checks for dead workers of this machine
-PREFIX: Final = 14  # hexadecimal digits before a stored task: ten of its number, four of its tries
+MAX_LEASED: Final = 1000  # tasks leased per call
+CHECK_SECONDS: Final = 1.0  # seconds between checks for dead workers of this machine
+PREFIX_DIGITS: Final = 14  # hexadecimal digits before a stored task: ten of its number, four of its tries
 
 Result = TypeVar("Result")
 
@@ -89,7 +89,7 @@ class Partition:
         self._keys, self._shared, self._clock = keys, shared, clock
         self._context = {**context, "frontier": shared}
         self._script = client.register_script(script())
-        self._checked = -LOOK
+        self._checked = -CHECK_SECONDS
 
     @property
     def now(self) -> float:
@@ -98,7 +98,7 @@ class Partition:
 
     def exchange(self, order: Order) -> Answer:
         if order.take is not None or order.hold:
-            self.bury_neighbours()
+            self.bury_local()
         results: dict[str, list[Any]] = defaultdict(list)
         *first, last = list(chunks(order.push, BATCH)) or [[]]
         for batch in first:
@@ -128,7 +128,7 @@ class Partition:
         calls += [("hold", host) for host in order.hold]
         if order.take is not None:
             has_suspect = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
-            calls.append(("take", 0 if has_suspect else min(order.take, MOST), repr(float(order.delay)), repr(float(order.ahead))))
+            calls.append(("take", 0 if has_suspect else min(order.take, MAX_LEASED), repr(float(order.delay)), repr(float(order.ahead))))
         return calls
 
     def _answer(self, order: Order, results: Mapping[str, list[Any]]) -> Answer:
@@ -168,14 +168,14 @@ class Partition:
             return sum(iter(lambda: int(self.call("settle", action)), 0))
         return sum(int(self.call("settle", action, *batch)) for batch in chunks(ids, BATCH))
 
-    def aside(self, limit: int) -> list[Aside]:
-        def read() -> list[Aside]:
+    def aside(self, limit: int) -> list[SetAside]:
+        def read() -> list[SetAside]:
             found = []
             for id, since in self.client.zrange(f"{self.key}:aside", 0, limit - 1, withscores=True):
                 text, reason = self.client.hget(f"{self.key}:tasks", id), self.client.hget(f"{self.key}:reasons", id)
                 if text is not None:
                     task, tries = _task(id, text)
-                    found.append(Aside(task, as_text(reason), tries, since))
+                    found.append(SetAside(task, as_text(reason), tries, since))
             return found
 
         return self.send(read)
@@ -184,9 +184,9 @@ class Partition:
         found = self.send(lambda: self.client.hmget(f"{self.key}:sources", sources)) if sources else []
         return Counter({source: int(number) for source, number in zip(sources, found, strict=True) if number})
 
-    def bury_neighbours(self) -> bool:
+    def bury_local(self) -> bool:
         """Bury workers of this machine whose processes have ended; checks once a second. Return whether any were found."""
-        if monotonic() - self._checked < LOOK:
+        if monotonic() - self._checked < CHECK_SECONDS:
             return False
         self._checked = monotonic()
         machines = self.send(lambda: self.client.hgetall(f"{self._shared}machines"))
@@ -211,7 +211,7 @@ class Partition:
         except faults() as error:
             answered = isinstance(error, ResponseError | AuthenticationError) and not isinstance(error, ClusterDownError)
             self.away = self.away or not answered
-            raise explained(error, self.where, self.key) from error
+            raise explain_error(error, self.where, self.key) from error
 
 
 def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
@@ -226,6 +226,6 @@ def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
 
 def _task(id: Any, stored: Any) -> tuple[Task, int]:
     text = as_text(stored)
-    head, _, body = text[PREFIX:].partition("\n")
+    head, _, body = text[PREFIX_DIGITS:].partition("\n")
     host, priority, lane, source, at = json.loads(head)
-    return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX], 16)
+    return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX_DIGITS], 16)

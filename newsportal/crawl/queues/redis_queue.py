@@ -30,8 +30,8 @@ from newsportal.store.link_rows import SUSPECT_TRIES
 
 logger = logging.getLogger(__name__)
 
-LOOKS: Final = 4  # minimum of partitions polled per take, in turn: hosts wanted by other workers are noticed within four takes
-AWAY: Final = 2.0  # minimum seconds before an unreachable node is tried again
+MIN_POLLED: Final = 4  # minimum of partitions polled per take, in turn: hosts wanted by other workers are noticed within four takes
+RETRY_SECONDS: Final = 2.0  # minimum seconds before an unreachable node is tried again
 LANE_SECONDS: Final = 86400.0  # maximum claim of a lane; it is released when its request is done
 LANE_WAIT: Final = 1.0  # seconds until a request is retried whose lane has another in flight elsewhere
 
@@ -147,7 +147,7 @@ class RedisQueue(base.Queue):
         rotated = [*self.parts[self._first :], *self.parts[: self._first]]
         for polled, part in enumerate(sorted(rotated, key=lambda part: not part.draining)):
             free = self._allowed(part, number - len(leases))
-            if free <= 0 and polled >= LOOKS and part in self._last:
+            if free <= 0 and polled >= MIN_POLLED and part in self._last:
                 continue
             part.elsewhere, request = self._leased_number - len(part.leased), base.Order(take=free, delay=order.delay, ahead=order.ahead)
             try:
@@ -171,7 +171,7 @@ class RedisQueue(base.Queue):
         fault: FrontierUnavailable | None = None
         for part in (*self.parts[first:], *self.parts[:first]):
             try:
-                answer = self._at(part, lambda part: bool(part.call(*words) or (part.bury_neighbours() and part.call(*words))))
+                answer = self._at(part, lambda part: bool(part.call(*words) or (part.bury_local() and part.call(*words))))
             except FrontierUnavailable as error:
                 fault = error
                 continue
@@ -214,7 +214,7 @@ class RedisQueue(base.Queue):
         names = list(sources)
         return sum(self._each(lambda part: part.outstanding(names), strict=True), Counter[str]())
 
-    def aside(self, limit: int = 100) -> list[base.Aside]:
+    def aside(self, limit: int = 100) -> list[base.SetAside]:
         found = [aside for batch in self._each(lambda part: part.aside(limit), strict=True) for aside in batch]
         return sorted(found, key=lambda aside: aside.since)[:limit]
 
@@ -265,7 +265,7 @@ class RedisQueue(base.Queue):
                 answer = call(part)
         except FrontierUnavailable as error:
             part.away, now = True, time.monotonic()  # a node that answers with an error, e.g. with a full disk, is unavailable too
-            self._nodes_away[node] = (now + max(AWAY, 5 * (now - began)), error)
+            self._nodes_away[node] = (now + max(RETRY_SECONDS, 5 * (now - began)), error)
             if fault is None:
                 logger.warning("node %s of the queue is unavailable (%s): its hosts wait, others continue", node, error)
             raise

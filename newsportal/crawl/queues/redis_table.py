@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import func, select
 
-from newsportal.crawl.queues.base import Answer, Aside, Order, Task
+from newsportal.crawl.queues.base import Answer, Order, SetAside, Task
 from newsportal.crawl.queues.redis_partition import Partition
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
@@ -26,7 +26,7 @@ from newsportal.store.links import Links
 
 RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
 PAGE: Final = 500
-PAGES: Final = 10  # pages pushed again per take at most: some tenths of a second for which this worker is busy
+MAX_PAGES: Final = 10  # pages pushed again per take at most: some tenths of a second for which this worker is busy
 
 
 class RedisTableQueue(LinksBacked, RedisQueue):
@@ -91,7 +91,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         except FrontierUnavailable:
             return super().outstanding(sources)  # including tasks of the unreachable node
 
-    def aside(self, limit: int = 100) -> list[Aside]:
+    def aside(self, limit: int = 100) -> list[SetAside]:
         found = super().aside(limit)
         tasks = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, [row.task.id for row in found]), write=False)}
         return [replace(row, task=_with_body(row.task, tasks.get(row.task.id, row.task))) for row in found]
@@ -125,7 +125,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             if self._last_pushed is None and monotonic() - self._compared >= RECONCILE and self._differs():
                 self._last_pushed = 0
             query = select(*TASK).where(*self._waits()).order_by(LINKS.c.number).limit(PAGE)
-            for _ in range(PAGES if self._last_pushed is not None else 0):
+            for _ in range(MAX_PAGES if self._last_pushed is not None else 0):
                 page = query.where(LINKS.c.number > self._last_pushed)
                 found = self._table(lambda tx, page=page: tx.connection.execute(page).all(), write=False)  # type: ignore[misc]
                 super().exchange(Order(push=_without_bodies(map(task_of, found))))

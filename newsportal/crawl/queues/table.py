@@ -24,8 +24,8 @@ from newsportal.store.links import Links
 
 Answered = TypeVar("Answered")
 
-UNFINISHED: Final = 60.0  # seconds until a link is retried whose request ended without an outcome; doubled each time
-MOST_UNFINISHED: Final = 5  # then the link has failed
+RETRY_SECONDS: Final = 60.0  # seconds until a link is retried whose request ended without an outcome; doubled each time
+MAX_UNFINISHED: Final = 5  # then the link has failed
 
 
 class LinksBacked(base.Queue):
@@ -135,12 +135,12 @@ class TableQueue(LinksBacked):
     def state(self, hosts: int = 20) -> base.QueueState:
         return self._table(lambda tx: _state(tx, hosts), write=False)
 
-    def aside(self, limit: int = 100) -> list[base.Aside]:
+    def aside(self, limit: int = 100) -> list[base.SetAside]:
         """Return the tasks set aside, the latest first."""
         query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
         query = query.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda tx: tx.connection.execute(query).all(), write=False)
-        return [base.Aside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
+        return [base.SetAside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
 
     def requeue(self, ids: Collection[str] | None = None) -> int:
         return self._settle(ids, lambda tx, rows: tx.give_back([row._replace(tries=0) for row in rows], tries=0, reason=None))
@@ -169,7 +169,7 @@ class TableQueue(LinksBacked):
         self._close()
 
     def _is_due(self, tx: LinkTransaction) -> bool:
-        return self._last_beat is None or not 0 <= tx.ticks - self._last_beat < min(table_workers.SWEEP, self.terms.lease / 4)
+        return self._last_beat is None or not 0 <= tx.ticks - self._last_beat < min(table_workers.SWEEP_SECONDS, self.terms.lease / 4)
 
     def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
         """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
@@ -194,10 +194,10 @@ def end_requests(tx: LinkTransaction, rows: Sequence[Row]) -> None:
     tx.remove([row for row in rows if not row.link and row.seen is None])
     tx.end([row for row in rows if not row.link and row.seen is not None], DONE)
     for row in rows:
-        if row.link and row.failures >= MOST_UNFINISHED:
+        if row.link and row.failures >= MAX_UNFINISHED:
             tx.end([row], FAILED, "unfinished")
         elif row.link:
-            tx.fail(row, "unfinished", tx.wall + UNFINISHED * 2**row.failures)
+            tx.fail(row, "unfinished", tx.wall + RETRY_SECONDS * 2**row.failures)
 
 
 def _leased(tx: LinkTransaction, rows: Sequence[Row]) -> list[Row]:

@@ -23,13 +23,13 @@ from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, LinkTransaction, Row, task_of
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
-WAKE: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
-HUNGER: Final = 5.0  # seconds for which a worker that got less than it requested counts as hungry. It polls several times a second.
-POLL: Final = 0.5  # seconds until the next poll where the outcome depends on other workers
+MAX_WOKEN: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
+HUNGRY_SECONDS: Final = 5.0  # seconds for which a worker that got less than it requested counts as hungry. It polls several times a second.
+POLL_SECONDS: Final = 0.5  # seconds until the next poll where the outcome depends on other workers
 MANY_HOSTS: Final = 4096  # with more hosts than this, sharing fairly needs no count
-SUSPECTS: Final = 32  # suspects examined at most for one whose host is free
+MAX_SUSPECTS: Final = 32  # suspects examined at most for one whose host is free
 MAX_WANTED: Final = 16  # hosts requested at once from a worker of another queue
-SOME: Final = 100  # hosts whose waiting rows are summed: it matters only whether any wait
+SAMPLE: Final = 100  # hosts whose waiting rows are summed: it matters only whether any wait
 HOSTS_AT_ONCE: Final = 64  # hosts whose rows are read in one statement
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
@@ -62,12 +62,12 @@ SUSPECT = (
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect", LINES.c.resting == 0)
     .where(~exists().where(LANE_MATE.c.queue == LINKS.c.queue, LANE_MATE.c.lane == LINKS.c.lane, LANE_MATE.c.state == LEASED))
     .order_by(LINKS.c.tries, LINKS.c.since)
-    .limit(SUSPECTS)
+    .limit(MAX_SUSPECTS)
 )
 DRAINING = (
     select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"), WORKERS.c.draining == 1, WORKERS.c.number != bindparam("w")).limit(1)
 )
-SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SOME).subquery()
+SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SAMPLE).subquery()
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
@@ -134,7 +134,7 @@ def take(tx: LinkTransaction, taking: Taking) -> None:
     tx.settle()
     concerns = _concerns(tx, taking)
     if concerns.due:
-        tx.wake(WAKE)
+        tx.wake(MAX_WOKEN)
         tx.settle()
         concerns = _concerns(tx, taking)
     if concerns.rested:
@@ -146,8 +146,8 @@ def take(tx: LinkTransaction, taking: Taking) -> None:
             _take_ready(tx, taking, max(0, share - own) if poorer else taking.number)
         tx.settle()
     hungry = len(taking.answer.leases) < taking.number
-    prolonged = hungry and (concerns.hungry or 0.0) > tx.ticks + HUNGER / 2
-    until = concerns.hungry if prolonged else tx.ticks + HUNGER if hungry else 0.0
+    prolonged = hungry and (concerns.hungry or 0.0) > tx.ticks + HUNGRY_SECONDS / 2
+    until = concerns.hungry if prolonged else tx.ticks + HUNGRY_SECONDS if hungry else 0.0
     if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
         values = {"delay": taking.delay, "hungry": until, "draining": int(taking.draining)}
         tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(values))
@@ -163,7 +163,7 @@ def _look_ahead(tx: LinkTransaction, taking: Taking) -> None:
     waits = [] if due is None else [max(0.0, due - tx.wall)]
     if waiting:
         full = 0 < taking.number <= len(answer.leases)
-        waits.append(0.0 if full else POLL if taking.delay <= 0 else min(POLL, taking.delay))
+        waits.append(0.0 if full else POLL_SECONDS if taking.delay <= 0 else min(POLL_SECONDS, taking.delay))
     answer.waiting, answer.poll_in = int(waiting), min(waits, default=None)
 
 
@@ -251,7 +251,7 @@ def _reserve(tx: LinkTransaction, excess: int, poorer: list[tuple[int, int]]) ->
         .limit(max(0, spare - reserved))
     ).all()
     takers = [number for number, lacking in poorer for _ in range(lacking)]
-    until = tx.ticks + table_workers.WANTED
+    until = tx.ticks + table_workers.RESERVED_SECONDS
     for host, worker in zip(hosts, takers, strict=False):
         tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=worker, wanted_until=until))
     # prolong earlier reservations while a worker is hungry

@@ -12,7 +12,7 @@ from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import HOST, ROW, LinkTransaction, Row, rebuild
 from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
 
-SWEEP: Final = 1.0  # seconds between two checks for dead workers
+SWEEP_SECONDS: Final = 1.0  # seconds between two checks for dead workers
 FORGET_EVERY: Final = 86400.0  # seconds between two deletions of old finished rows
 
 BEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(beat=bindparam("now"))
@@ -20,7 +20,7 @@ SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
 LEASES = select(*ROW).where(LINKS.c.worker == bindparam("w"), LINKS.c.state == LEASED).order_by(LINKS.c.number)
 ALL_WORKERS = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
 
-WANTED: Final = 5.0  # seconds for which a host is reserved for a waiting worker; asking again prolongs it
+RESERVED_SECONDS: Final = 5.0  # seconds for which a host is reserved for a waiting worker; asking again prolongs it
 
 SOME_HOSTS = select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(
     HOSTS.c.host.in_(bindparam("hosts", expanding=True))
@@ -53,7 +53,7 @@ def sweep(tx: LinkTransaction) -> None:
         rebuild(tx.connection)
         return
     ticks, swept = found
-    if ticks <= tx.ticks < ticks + SWEEP:
+    if ticks <= tx.ticks < ticks + SWEEP_SECONDS:
         return
     tx.connection.execute(update(CLOCK).values(ticks=tx.ticks, shift=tx.now.shift))
     if ticks > tx.ticks:  # the machine was rebooted, which resets its monotonic clock: no host waits longer than before
@@ -150,7 +150,7 @@ def holder(tx: LinkTransaction, host: str) -> int:
 def request_host(tx: LinkTransaction, host: str) -> None:
     """Request a host from its holder for this worker, unless another has done so."""
     mine = HOSTS.c.wanted_by.in_([0, tx.worker]) | (HOSTS.c.wanted_until <= tx.ticks)
-    values = {"wanted_by": tx.worker, "wanted_until": tx.ticks + WANTED}
+    values = {"wanted_by": tx.worker, "wanted_until": tx.ticks + RESERVED_SECONDS}
     tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
 
 

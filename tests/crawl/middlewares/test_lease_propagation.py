@@ -13,8 +13,8 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from newsportal.crawl.leases import LEASE, PARENT, marked_output
-from newsportal.crawl.middlewares import ChildrenMiddleware, TurnsMiddleware
+from newsportal.crawl.leases import LEASE, PARENT, mark_output
+from newsportal.crawl.middlewares import HostLockMiddleware, LeaseMiddleware
 
 ITEM = {"title": "题"}
 
@@ -43,7 +43,7 @@ async def collect(output: Any) -> list[Any]:
 @pytest.mark.parametrize("output", [later, awaited, request, lambda: iter([request(), ITEM]), lambda: [request(), ITEM]])
 def test_requests_from_any_form_of_errback_are_marked(output: Callable[[], Any]) -> None:
     async def marked() -> list[Any]:
-        return await collect(marked_output(output(), "7"))
+        return await collect(mark_output(output(), "7"))
 
     found = asyncio.run(marked())
     assert found[0].meta[PARENT] == "7"
@@ -52,7 +52,7 @@ def test_requests_from_any_form_of_errback_are_marked(output: Callable[[], Any])
 
 @pytest.mark.parametrize("output", [None, ITEM, "text"])
 def test_output_without_requests_is_unchanged(output: Any) -> None:
-    assert marked_output(output, "7") is output
+    assert mark_output(output, "7") is output
 
 
 @pytest.mark.parametrize(("meta", "parent"), [({LEASE: "7"}, "7"), ({}, None)])
@@ -60,7 +60,7 @@ def test_callback_requests_get_the_parents_lease(meta: dict[str, Any], parent: s
     response = Response("http://a.example/", request=Request("http://a.example/", meta=meta))
 
     async def given() -> list[Any]:
-        return [result async for result in ChildrenMiddleware().process_spider_output(response, later())]
+        return [result async for result in LeaseMiddleware().process_spider_output(response, later())]
 
     found = asyncio.run(given())
     assert found[0].meta.get(PARENT) == parent
@@ -70,7 +70,7 @@ def test_callback_requests_get_the_parents_lease(meta: dict[str, Any], parent: s
 def test_other_schedulers_are_unaffected() -> None:
     crawler = Crawler(Spider)
     crawler.engine = SimpleNamespace(scheduler=BaseScheduler())  # type: ignore[assignment, abstract]
-    turns = TurnsMiddleware(crawler)
+    turns = HostLockMiddleware(crawler)
     asyncio.run(turns.process_request(request()))
     response = Response("http://a.example/", status=429, headers={"Retry-After": "5"})
     assert turns.process_response(request(), response) is response
