@@ -85,7 +85,7 @@ HISTORY: Final = 30  # messages shown of an alert
 
 
 @router.get("/alerts")
-def alerts(request: Request, visit: VisitDep) -> Response:
+def list_alerts(request: Request, visit: VisitDep) -> Response:
     book, user = accounts_of(request).alerts, identity_of(request)
     mine = book.all(user.person.id if user else "")
     counts = book.counts([alert.id for alert in mine])
@@ -98,7 +98,7 @@ def alerts(request: Request, visit: VisitDep) -> Response:
 
 
 @router.get("/alerts/new")
-def new_form(request: Request, visit: VisitDep) -> Response:
+def new_alert(request: Request, visit: VisitDep) -> Response:
     channel = visit.text("channel") or ""
     fields = {name: visit.text(name, 500) or "" for name in ("about", *SUBJECTS, "name")}
     available = services(request)
@@ -112,12 +112,12 @@ def new_form(request: Request, visit: VisitDep) -> Response:
 
 
 @router.post("/alerts/new")
-def create(request: Request, fields: Form) -> Response:
-    return save(request, fields, None)
+def create_alert(request: Request, fields: Form) -> Response:
+    return save_alert(request, fields, None)
 
 
 @router.get("/alerts/{id}")
-def alert(request: Request, visit: VisitDep, id: str) -> Response:
+def show_alert(request: Request, visit: VisitDep, id: str) -> Response:
     """Show the alert, and a preview with ``preview`` or if it takes little time."""
     alert = own_alert(request, id)
     show_preview = alert.about != "rising" or bool(visit.text("preview"))
@@ -125,11 +125,11 @@ def alert(request: Request, visit: VisitDep, id: str) -> Response:
 
 
 @router.post("/alerts/{id}")
-def change(request: Request, id: str, fields: Form) -> Response:
-    return save(request, fields, own_alert(request, id))
+def change_alert(request: Request, id: str, fields: Form) -> Response:
+    return save_alert(request, fields, own_alert(request, id))
 
 
-def save(request: Request, fields: Mapping[str, str], before: Alert | None) -> Response:
+def save_alert(request: Request, fields: Mapping[str, str], before: Alert | None) -> Response:
     """Save a new alert or changes of ``before``; with ``then=preview`` only show what it would send."""
     visit, book = Visit(request), accounts_of(request).alerts
     try:
@@ -147,7 +147,7 @@ def save(request: Request, fields: Mapping[str, str], before: Alert | None) -> R
 
 
 @router.post("/alerts/{id}/test")
-def test(request: Request, id: str) -> Response:
+def send_test_message(request: Request, id: str) -> Response:
     alert, visit = own_alert(request, id), Visit(request)
     if tests_used_up(request):
         return notify(request, f"/alerts/{id}", _("The limit of test messages per hour is reached. Please try again later."))
@@ -161,7 +161,7 @@ def test(request: Request, id: str) -> Response:
 
 
 @router.post("/alerts/{id}/on")
-def switch(request: Request, id: str, fields: Form) -> Response:
+def switch_alert(request: Request, id: str, fields: Form) -> Response:
     """Switch the alert on, or off if ``enabled`` is empty."""
     before, portal, enabled = own_alert(request, id), Visit(request).portal, bool(fields.get("enabled"))
     try:
@@ -174,7 +174,7 @@ def switch(request: Request, id: str, fields: Form) -> Response:
 
 
 @router.post("/alerts/{id}/again")
-def send_again(request: Request, visit: VisitDep, id: str) -> Response:
+def resend_messages(request: Request, visit: VisitDep, id: str) -> Response:
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=visit.portal.now())
     log_change(request, "alert.again", id, {"messages": number})
@@ -188,7 +188,7 @@ def confirm_delete(request: Request, id: str) -> Response:
 
 
 @router.post("/alerts/{id}/delete")
-def delete(request: Request, id: str) -> Response:
+def delete_alert(request: Request, id: str) -> Response:
     alert = own_alert(request, id)
     accounts_of(request).alerts.drop(id)
     log_change(request, "alert.delete", id, audit_details(alert))

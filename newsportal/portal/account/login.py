@@ -136,12 +136,12 @@ def account(request: Request) -> Response:
 
 
 @router.post("/account/password")
-async def password(request: Request, fields: Form) -> Response:
+async def change_password(request: Request, fields: Form) -> Response:
     return await run_sync(_change_password, request, fields, limiter=limiter_of(request))
 
 
 @router.post("/account/sessions/end")
-def end(request: Request, fields: Form) -> Response:
+def end_session(request: Request, fields: Form) -> Response:
     """End the session with the digest ``session``; without one, all sessions except this one."""
     user, accounts, name = _session_of(request), accounts_of(request), fields.get("session")
     if name:
@@ -153,7 +153,7 @@ def end(request: Request, fields: Form) -> Response:
 
 
 @router.post("/account/tokens")
-def token(request: Request, fields: Form) -> Response:
+def create_token(request: Request, fields: Form) -> Response:
     user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     name, selected, days = fields.get("token_name", ""), fields.getlist("rights"), fields.get("days", "90")
     length = int(days) if days in map(str, TOKEN_DAYS) else TOKEN_DAYS[0]
@@ -170,7 +170,7 @@ def token(request: Request, fields: Form) -> Response:
 
 
 @router.post("/account/tokens/revoke")
-def revoke(request: Request, fields: Form) -> Response:
+def revoke_token(request: Request, fields: Form) -> Response:
     user, accounts = _session_of(request), accounts_of(request)
     token = or_404(next((token for token in accounts.tokens.of(user.person.id) if token.id == fields.get("token", "")), None))
     accounts.tokens.revoke(token.id, person_id=user.person.id)

@@ -34,7 +34,7 @@ def accounts_and_person(visit: Visit) -> tuple[Accounts, str]:
 
 
 @router.post("/marks")
-def mark(request: Request, fields: Form) -> Response:
+def mark_story(request: Request, fields: Form) -> Response:
     """Mark a story: ``star=ID`` (``unstar``, ``read``, ``unread``). Redirects to ``next``, or 204 for scripts; 404 for an unknown story."""
     [(action, story_id), *_rest] = [*((name, fields[name]) for name in ACTIONS if fields.get(name)), ("", "")]
     if not action:
@@ -85,7 +85,7 @@ def undo_all(request: Request, visit: VisitDep) -> Response:
 
 
 @router.get("/starred")
-def starred(request: Request, visit: VisitDep) -> Response:
+def list_starred(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     before = parse_cursor(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE_STORIES + 1)
@@ -137,7 +137,7 @@ MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a c
 
 
 @router.get("/searches")
-def searches(request: Request, visit: VisitDep) -> Response:
+def list_searches(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     lines = [
         {"search": search, "address": (parsed := parse_search(search.query)).address(), "text": parsed.text,
@@ -172,7 +172,7 @@ def _save_search(request: Request, search: SearchRequest, name: str, back: str) 
 
 
 @router.post("/searches/rename")
-def rename(request: Request, fields: Form) -> Response:
+def rename_search(request: Request, fields: Form) -> Response:
     accounts, person = accounts_and_person(Visit(request))
     search_id, name = fields.get("search", ""), fields.get("name", "")
     try:
@@ -185,7 +185,7 @@ def rename(request: Request, fields: Form) -> Response:
 
 
 @router.post("/searches/remove")
-def remove(request: Request, fields: Form) -> Response:
+def remove_search(request: Request, fields: Form) -> Response:
     accounts, person = accounts_and_person(Visit(request))
     removed = or_404(accounts.searches.remove(person, fields.get("search", "")))
     log_change(request, "search.remove", removed.id, {"name": removed.name})

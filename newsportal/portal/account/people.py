@@ -22,12 +22,12 @@ router = APIRouter(dependencies=ADMINISTER)
 
 
 @router.get("/people")
-def people(request: Request) -> Response:
+def list_people(request: Request) -> Response:
     return _page(request)
 
 
 @router.post("/people")
-def add(request: Request, fields: Form) -> Response:
+def add_person(request: Request, fields: Form) -> Response:
     accounts, visit, password = accounts_of(request), Visit(request), random_password()
     try:
         person = accounts.people.add(fields.get("name", ""), password, _role_named(fields.get("role", "")), now=visit.portal.now())
@@ -38,25 +38,25 @@ def add(request: Request, fields: Form) -> Response:
 
 
 @router.post("/people/{person_id}/role")
-def role(request: Request, person_id: str, fields: Form) -> Response:
+def change_role(request: Request, person_id: str, fields: Form) -> Response:
     people, role = accounts_of(request).people, _role_named(fields.get("role", ""))
     done = _("%(name)s has another role now.")
     return _change(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
 
 
 @router.post("/people/{person_id}/disable")
-def disable(request: Request, person_id: str) -> Response:
+def disable_person(request: Request, person_id: str) -> Response:
     return _change(request, person_id, "person.disable", accounts_of(request).people.disable, _("%(name)s can no longer sign in."))
 
 
 @router.post("/people/{person_id}/enable")
-def enable(request: Request, person_id: str) -> Response:
+def enable_person(request: Request, person_id: str) -> Response:
     people, done = accounts_of(request).people, _("%(name)s can sign in again.")
     return _change(request, person_id, "person.enable", lambda id: people.disable(id, False), done)
 
 
 @router.post("/people/{person_id}/password")
-def password(request: Request, person_id: str) -> Response:
+def reset_password(request: Request, person_id: str) -> Response:
     accounts, password = accounts_of(request), random_password()
     person = _person(accounts, person_id)
     accounts.people.set_password(person.id, password)
@@ -70,7 +70,7 @@ def confirm_remove(request: Request, person_id: str) -> Response:
 
 
 @router.post("/people/{person_id}/remove")
-def remove(request: Request, person_id: str) -> Response:
+def remove_person(request: Request, person_id: str) -> Response:
     return _change(request, person_id, "person.remove", accounts_of(request).people.remove, _("%(name)s was removed."))
 
 

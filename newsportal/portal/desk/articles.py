@@ -58,7 +58,7 @@ def corrections(visit: VisitDep) -> Response:
 
 
 @router.post("/articles")
-def many(request: Request, visit: VisitDep, fields: Form) -> Response:
+def change_articles(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Change many. Fields: ``article`` (several), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     ids = list(dict.fromkeys(fields.getlist("article")))[:PAGE]
     do, back = fields.get("do", ""), safe_next(fields.get("next")) if fields.get("next") else "/articles"
@@ -75,7 +75,7 @@ def many(request: Request, visit: VisitDep, fields: Form) -> Response:
 
 
 @router.post("/articles/undo/{key}")
-def undo_many(request: Request, visit: VisitDep, key: str, fields: Form) -> Response:
+def undo_articles(request: Request, visit: VisitDep, key: str, fields: Form) -> Response:
     """Undo a change of many; ``next``: the path to return to."""
     back, number = {**request.query_params, **fields}.get("next"), or_404(undo_change(visit, key))
     text = visit.say_number("Undone: %(num)d article was restored.", "Undone: %(num)d articles were restored.", number)
@@ -83,7 +83,7 @@ def undo_many(request: Request, visit: VisitDep, key: str, fields: Form) -> Resp
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
-def hide(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
+def hide_article(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """Fields: ``reason``; ``whole``: all versions of the story."""
     all_versions, path = bool(fields.get("whole")), article_path(article)
     hidden = editor(visit).hide(_version_ids(visit, article, all_versions), fields.get("reason", ""))
@@ -92,14 +92,14 @@ def hide(request: Request, visit: VisitDep, article: Version, fields: Form) -> R
 
 
 @router.post("/story/{story_id}/{article_id}/show")
-def show(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
+def show_article(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """``whole``: all versions of the story."""
     editor(visit).show(_version_ids(visit, article, bool({**fields, **request.query_params}.get("whole"))))
     return notify(request, article_path(article), _("Readers can see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
-def category(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
+def change_category(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     """Fields: ``category``, empty for none. In the query also ``by``: undoes an editor's choice."""
     params, path = {**request.query_params, **fields}, article_path(article)
     by = params.get("by", EDITOR)

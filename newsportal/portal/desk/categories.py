@@ -47,22 +47,22 @@ def categories(request: Request, visit: VisitDep) -> Response:
 
 
 @router.get("/categories/new")
-def new(request: Request) -> Response:
+def new_category(request: Request) -> Response:
     return _form(request, None, {})
 
 
 @router.post("/categories/new")
-def add(request: Request, fields: Form) -> Response:
+def add_category(request: Request, fields: Form) -> Response:
     return _save(request, None, fields)
 
 
 @router.get("/categories/{name}/edit")
-def category(request: Request, name: str) -> Response:
+def edit_category(request: Request, name: str) -> Response:
     return _form(request, _find_category(request, name), _entry(request, name) or {"name": name})
 
 
 @router.post("/categories/{name}/edit")
-def save(request: Request, name: str, fields: Form) -> Response:
+def save_category(request: Request, name: str, fields: Form) -> Response:
     return _save(request, _find_category(request, name), fields)
 
 

@@ -57,7 +57,7 @@ def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status
 
 
 @router.post("/corpora/upload")
-async def upload(request: Request) -> Response:
+async def import_file(request: Request) -> Response:
     """Import a file of labelled texts: streamed to the disk, then imported completely or not at all."""
     try:
         async with request.form(max_files=1, max_fields=10) as fields:
@@ -93,7 +93,7 @@ def _import_file(request: Request, fields: FormData) -> Response:
 
 
 @router.post("/corpora/gather")
-def gather(request: Request) -> Response:
+def gather_documents(request: Request) -> Response:
     """Add articles of sources with a category, and those corrected by an editor, to the corpus of categories."""
     return start_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"], back="/corpora")
 
@@ -115,7 +115,7 @@ def corpus(request: Request, visit: VisitDep, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/label")
-def label(request: Request, visit: VisitDep, name: str, fields: Form) -> Response:
+def relabel(request: Request, visit: VisitDep, name: str, fields: Form) -> Response:
     """Save an editor's label of a document; an empty label excludes it from training for ever."""
     id, new_label = fields.get("id", ""), fields.get("label", "").strip()
     back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
@@ -132,7 +132,7 @@ def label(request: Request, visit: VisitDep, name: str, fields: Form) -> Respons
 
 
 @router.get("/corpora/{name}/export.jsonl")
-def export(request: Request, portal: PortalDep, name: str) -> Response:
+def export_corpus(request: Request, portal: PortalDep, name: str) -> Response:
     """Return the corpus as JSON lines, in the format that ``/corpora`` imports."""
     corpus_of(request, name)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
@@ -145,7 +145,7 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/delete")
-def deleted(request: Request, portal: PortalDep, name: str) -> Response:
+def delete_corpus(request: Request, portal: PortalDep, name: str) -> Response:
     corpus = corpus_of(request, name)
     portal.store.corpora.delete(name)
     log_change(request, "corpus.delete", name, {"documents": corpus.documents, "versions": corpus.versions})
@@ -194,7 +194,7 @@ def versions(request: Request, portal: PortalDep, corpus: str) -> Response:
 
 
 @router.post("/models/{corpus}/train")
-def train(request: Request, corpus: str, fields: Form) -> Response:
+def train_model(request: Request, corpus: str, fields: Form) -> Response:
     corpus_of(request, corpus)
     algorithm = fields.get("algorithm") or DEFAULT
     if algorithm not in TRAINED:
@@ -204,13 +204,13 @@ def train(request: Request, corpus: str, fields: Form) -> Response:
 
 
 @router.post("/models/{corpus}/{version}/use")
-def use(request: Request, portal: PortalDep, corpus: str, version: int) -> Response:
+def use_version(request: Request, portal: PortalDep, corpus: str, version: int) -> Response:
     text = _("Version %(version)s is now active.")
     return _change_model(request, corpus, "model.use", version, lambda: activate_version(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")
-def rollback(request: Request, portal: PortalDep, corpus: str) -> Response:
+def roll_back_version(request: Request, portal: PortalDep, corpus: str) -> Response:
     """Return to the version that was in use before."""
     text = _("The previously active version is active again.")
     return _change_model(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)

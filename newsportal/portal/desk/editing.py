@@ -54,7 +54,7 @@ class EditForm:
 
 
 @router.get("/story/{story_id}/{article_id}/edit")
-def edit(request: Request, visit: VisitDep, article: Version) -> Response:
+def edit_article(request: Request, visit: VisitDep, article: Version) -> Response:
     """``?revision=N`` fills the form with an earlier text."""
     version, number = article, visit.text("revision")
     if number is not None:
@@ -66,7 +66,7 @@ def edit(request: Request, visit: VisitDep, article: Version) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
-def save(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
+def save_article(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
     form, path = _validated(visit, EditForm(article, fields)), article_path(article)
     if form.correction is None or fields.get("step") != "save":
         return _page(request, form)
@@ -77,12 +77,12 @@ def save(request: Request, visit: VisitDep, article: Version, fields: Form) -> R
     try:
         article_changes.editor(visit).correct(article, form.correction)
     except OutdatedEdit:
-        return save(request, visit, version_of(request, article.story_id, article.id), FormFields({**fields, "seen": "-1"}))
+        return save_article(request, visit, version_of(request, article.story_id, article.id), FormFields({**fields, "seen": "-1"}))
     return notify(request, path, _("The correction was saved."), undo=f"{path}/withdraw" if article.corrected is None else None)
 
 
 @router.post("/story/{story_id}/{article_id}/withdraw")
-def withdraw(request: Request, visit: VisitDep, article: Version) -> Response:
+def withdraw_corrections(request: Request, visit: VisitDep, article: Version) -> Response:
     """Reset the article to the latest text of its page."""
     article_changes.editor(visit).withdraw(article)
     return notify(request, article_path(article), _("The article was reset to the text of its page."))
@@ -142,7 +142,7 @@ PhotoStory = Annotated[StoredArticle, Depends(_photo_story)]
 
 
 @router.get("/story/{story_id}/{article_id}/captions")
-def captions(request: Request, article: PhotoStory) -> Response:
+def edit_captions(request: Request, article: PhotoStory) -> Response:
     return _captions_page(request, article, {})
 
 

@@ -51,7 +51,7 @@ def try_page(request: Request, visit: VisitDep, fields: Form) -> Response:
 
 
 @router.post("/templates/learn")
-def learn(request: Request, portal: PortalDep) -> Response:
+def learn_templates(request: Request, portal: PortalDep) -> Response:
     """Learn templates from the saved pages of the sources' sites."""
     try:
         pages, more = or_404(learn_saved(portal.store, config_of(request), portal.now()))
@@ -62,7 +62,7 @@ def learn(request: Request, portal: PortalDep) -> Response:
 
 
 @router.get("/templates/site")
-def site(request: Request, visit: VisitDep) -> Response:
+def show_site(request: Request, visit: VisitDep) -> Response:
     name = visit.text("name") or ""
     row = row_of(visit.portal.store, library_of(visit.portal.store)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
@@ -73,7 +73,7 @@ def site(request: Request, visit: VisitDep) -> Response:
 
 
 @router.post("/templates/forget")
-def forget(request: Request, fields: Form) -> Response:
+def forget_templates(request: Request, fields: Form) -> Response:
     """Delete what was learned about a site: its templates or its lines. Later pages are learned from again."""
     name, part, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:

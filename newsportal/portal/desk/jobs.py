@@ -73,7 +73,7 @@ def job(request: Request, id: str) -> Response:
 
 
 @router.post("/jobs/{id}/cancel")
-def cancel(request: Request, id: str, fields: Form) -> Response:
+def cancel_job(request: Request, id: str, fields: Form) -> Response:
     back = safe_next(fields.get("back", ""))
     if jobs_of(request).cancel(id):
         log_change(request, "job.cancel", id)

@@ -72,7 +72,7 @@ def publishing(request: Request, visit: VisitDep) -> Response:
 
 
 @router.post("/publishing/again", dependencies=EDIT)
-def again(request: Request, fields: Form) -> Response:
+def retry_articles(request: Request, fields: Form) -> Response:
     """Retry the failed ``target`` and ``article``, or without them all that failed. The next publisher run does it."""
     visit, article, target = Visit(request), fields.get("article"), fields.get("target") or None
     number = visit.portal.store.outbox.retry(target, [article] if article else None, now=visit.portal.now())
@@ -82,7 +82,7 @@ def again(request: Request, fields: Form) -> Response:
 
 
 @router.post("/publishing/ask", dependencies=EDIT)
-def ask(request: Request, fields: Form) -> Response:
+def publish_or_withdraw(request: Request, fields: Form) -> Response:
     """Fields: ``target``, ``article``, ``wanted``: ``there`` (publish it, possibly again) or ``gone`` (withdraw it)."""
     params, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = params.get("target", ""), params.get("article", ""), params.get("wanted")
@@ -95,7 +95,7 @@ def ask(request: Request, fields: Form) -> Response:
 
 
 @router.get("/publishing/trial", dependencies=EDIT)
-def trial(request: Request, visit: VisitDep) -> Response:
+def show_dry_run(request: Request, visit: VisitDep) -> Response:
     """Show what ``target`` would do with the waiting articles, or with ``article``, without doing it."""
     results, trouble, portal = [], None, visit.portal
     try:
@@ -135,28 +135,28 @@ FIELDS: Final = (
 
 
 @targets_router.get("/publishing/new")
-def new(request: Request) -> Response:
+def new_destination(request: Request) -> Response:
     return _form(request, None, {})
 
 
 @targets_router.post("/publishing/new")
-def add(request: Request, fields: Form) -> Response:
+def add_destination(request: Request, fields: Form) -> Response:
     return _save(request, None, fields)
 
 
 @targets_router.get("/publishing/targets/{name}")
-def destination(request: Request, name: str) -> Response:
+def edit_destination(request: Request, name: str) -> Response:
     return _form(request, name, _entry(request, name))
 
 
 @targets_router.post("/publishing/targets/{name}")
-def save(request: Request, name: str, fields: Form) -> Response:
+def save_destination(request: Request, name: str, fields: Form) -> Response:
     _entry(request, name)
     return _save(request, name, fields)
 
 
 @targets_router.post("/publishing/targets/{name}/drop")
-def remove(request: Request, name: str, fields: Form) -> Response:
+def remove_destination(request: Request, name: str, fields: Form) -> Response:
     change = drop_entry(LIST, name, fields.get("seen") or None)
     return apply_change(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
 

@@ -75,7 +75,7 @@ RESULT_TEXTS: Final[Mapping[Way, str]] = {
 
 
 @router.post("/sources/many")
-def many(request: Request, fields: Form) -> Response:
+def change_sources(request: Request, fields: Form) -> Response:
     visit, back = Visit(request), fields.get("next") or "/sources"
     way = cast(Way, fields.get("do", ""))
     if way not in WAYS:
@@ -101,7 +101,7 @@ def many(request: Request, fields: Form) -> Response:
 
 
 @router.get("/sources/write")
-def empty_form(request: Request) -> Response:
+def new_source(request: Request) -> Response:
     """Show an empty form for a source that the wizard cannot detect."""
     kind = Visit(request).text("kind") or "feeds"
     if kind not in FORMS:
@@ -110,7 +110,7 @@ def empty_form(request: Request) -> Response:
 
 
 @router.post("/sources/write")
-def add(request: Request, fields: Form) -> Response:
+def add_source(request: Request, fields: Form) -> Response:
     kind = fields.get("list", "")
     if kind not in FORMS:
         raise HTTPException(404)
@@ -130,13 +130,13 @@ def add(request: Request, fields: Form) -> Response:
 
 
 @router.get("/sources/{key}")
-def source(request: Request, key: str) -> Response:
+def edit_source(request: Request, key: str) -> Response:
     entry = source_entry(request, key)
     return _form(request, entry.kind, entry.written, entry=entry)
 
 
 @router.post("/sources/{key}")
-def save(request: Request, key: str, fields: Form) -> Response:
+def save_source(request: Request, key: str, fields: Form) -> Response:
     entry = source_entry(request, key)
     values = parse_form(FORMS[entry.kind], fields)
     if fault := _variable_errors(request, values, entry.written):
@@ -154,7 +154,7 @@ def save(request: Request, key: str, fields: Form) -> Response:
 
 
 @router.post("/sources/{key}/enable")
-def enable(request: Request, key: str, fields: Form) -> Response:
+def enable_source(request: Request, key: str, fields: Form) -> Response:
     entry = source_entry(request, key)
     on = bool(fields.get("enabled"))
     change = set_entry(entry.kind, entry.source.name, {"enabled": None if on else False})
@@ -164,7 +164,7 @@ def enable(request: Request, key: str, fields: Form) -> Response:
 
 
 @router.post("/sources/{key}/delete")
-def delete(request: Request, key: str) -> Response:
+def delete_source(request: Request, key: str) -> Response:
     entry = source_entry(request, key)
     change = drop_entry(entry.kind, entry.source.name)
     text = _("%(name)s was removed; its articles stay.")
@@ -172,7 +172,7 @@ def delete(request: Request, key: str) -> Response:
 
 
 @router.post("/sources/undo/{version}/{digest}")
-def undo(request: Request, version: str, digest: str) -> Response:
+def undo_change(request: Request, version: str, digest: str) -> Response:
     """Undo the change that replaced ``version`` by a file with this ``digest``."""
     former = next((item for item in versions(path_of(request).resolve()) if item.id == version), None)
     if former is None:

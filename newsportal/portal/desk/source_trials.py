@@ -60,7 +60,7 @@ def new_form(request: Request) -> Response:
 
 
 @router.post("/sources/new")
-def begin(request: Request, visit: VisitDep, fields: Form) -> Response:
+def begin_search(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Check what was pasted: URLs, one per line, or an OPML list."""
     text, sources, everything = fields.get("addresses", "").strip(), config_of(request), bool(fields.get("everything"))
     family: Family | None = next((name for name in get_args(Family) if name == fields.get("kind")), None)
@@ -77,7 +77,7 @@ def begin(request: Request, visit: VisitDep, fields: Form) -> Response:
 
 
 @router.post("/sources/opml")
-async def upload(request: Request) -> Response:
+async def upload_opml(request: Request) -> Response:
     """Offer the feeds of an OPML file from another reader."""
     say = Visit(request).say
     try:
@@ -102,7 +102,7 @@ def _is_address(text: str) -> bool:
 
 
 @router.post("/sources/{key}/test")
-def test(request: Request, key: str) -> Response:
+def test_source(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
     sources = config_of(request)
     source_entry(request, key)
@@ -123,19 +123,19 @@ def start_trial(request: Request, key: str, other: str) -> str:
 
 
 @router.get("/sources/looks/{id}")
-def look(request: Request, id: str) -> Response:
+def show_trial(request: Request, id: str) -> Response:
     """Show the progress of a check; htmx requests the inner part every second."""
     return _trial_page(request, check_of(request, id), FormFields(), full_page="hx-request" not in request.headers)
 
 
 @router.post("/sources/looks/{id}/end")
-def end(request: Request, id: str) -> Response:
+def end_trial(request: Request, id: str) -> Response:
     drop_check(request, id)
     return RedirectResponse("/sources/new", 303)
 
 
 @router.post("/sources/looks/{id}")
-def add(request: Request, id: str, fields: Form) -> Response:
+def add_found(request: Request, id: str, fields: Form) -> Response:
     """Save the chosen sources to the file."""
     look, visit = check_of(request, id), Visit(request)
     take_rest = bool(fields.get("rest"))
@@ -253,7 +253,7 @@ def owner_of(request: Request) -> str:
 
 
 @router.post("/sources/{key}/run")
-def run(request: Request, visit: VisitDep, key: str) -> Response:
+def run_source(request: Request, visit: VisitDep, key: str) -> Response:
     since = visit.portal.now()
     if visit_now(request, key) is None:
         return notify(request, source_path(key), _("It is disabled: enable it first."))
@@ -261,7 +261,7 @@ def run(request: Request, visit: VisitDep, key: str) -> Response:
 
 
 @router.get("/sources/{key}/run")
-def state(request: Request, visit: VisitDep, key: str) -> Response:
+def visit_state(request: Request, visit: VisitDep, key: str) -> Response:
     """Show the progress of a visit; htmx requests the inner part every few seconds."""
     portal, source = visit.portal, watched_source(visit, key)
     since = parse_time(visit.text("since"))

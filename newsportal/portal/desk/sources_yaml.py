@@ -166,7 +166,7 @@ def edit_file(request: Request) -> Response:
 
 
 @router.post("/sources/file", dependencies=ADMINISTER)
-def save(request: Request, fields: Form) -> Response:
+def save_file(request: Request, fields: Form) -> Response:
     """Save the text if it is valid and the file has not changed; else show both, with every error and its line."""
     visit, before = Visit(request), _content(request)
     text, digest = fields.get("text", ""), fields.get("seen", "")
@@ -191,7 +191,7 @@ def list_versions(request: Request) -> Response:
 
 
 @router.get("/sources/versions/{id}")
-def version(request: Request, id: str) -> Response:
+def show_version(request: Request, id: str) -> Response:
     """Show what restoring this version would change. Secrets are not shown to editors."""
     path = path_of(request).resolve()
     before, now = content_of(path, id), _content(request)

@@ -135,7 +135,7 @@ FOLLOWS_NOT = _("Another job is running, so stored articles are not updated yet:
 
 
 @router.get("/topics")
-def topics(request: Request, visit: VisitDep) -> Response:
+def list_topics(request: Request, visit: VisitDep) -> Response:
     sources = visit.portal.config
     names = [topic.name for topic in sources.topics]
     recent = counts(visit.portal.store, names, visit.portal.now())
@@ -146,14 +146,14 @@ def topics(request: Request, visit: VisitDep) -> Response:
 
 
 @router.get("/topics/new")
-def new(request: Request) -> Response:
+def new_topic(request: Request) -> Response:
     visit, sources = Visit(request), config_of(request)
     engines = usual_engines(sources, engine_choices(visit, sources))
     return _form(request, TopicForm(digest=digest(path_of(request)), name=visit.text("name", 100) or "", engines=engines))
 
 
 @router.get("/topics/{name}/edit")
-def change(request: Request, name: str) -> Response:
+def edit_topic(request: Request, name: str) -> Response:
     path = path_of(request)
     stamp = digest(path)
     return _form(request, form_of_topic(or_404(load(path).topic(name)), stamp))
@@ -169,7 +169,7 @@ def preview_topic(request: Request, fields: Form) -> Response:
 
 
 @router.post("/topics/save")
-def save(request: Request, visit: VisitDep, fields: Form) -> Response:
+def save_topic(request: Request, visit: VisitDep, fields: Form) -> Response:
     form, path = parse_topic_form(fields), path_of(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
@@ -212,13 +212,13 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/{name}/delete")
-def deleted(request: Request, name: str) -> Response:
+def delete_topic(request: Request, name: str) -> Response:
     return apply_change(request, drop_topic(name), "topic.delete", name, "/topics", _("The topic %(name)s was deleted."), name=name)
 
 
 @router.post("/topics/{name}/up")
 @router.post("/topics/{name}/down")
-def moved(request: Request, name: str) -> Response:
+def move_topic(request: Request, name: str) -> Response:
     step = 1 if request.scope["path"].endswith("/down") else -1
     try:
         write(request, lambda file: edit(file, reorder_topic(name, step)), "topic.move", name)
@@ -228,7 +228,7 @@ def moved(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/assign")
-def assign(request: Request, fields: Form) -> Response:
+def assign_articles(request: Request, fields: Form) -> Response:
     """Reassign stored articles to all topics, to one, or from a deleted one."""
     name, days = fields.get("name", ""), fields.get("days", "")
     names = [topic.name for topic in config_of(request).topics]

@@ -147,7 +147,7 @@ def days_of(visit: Visit) -> int:
 
 
 @router.post("/monitor/aside", dependencies=EDIT)
-def aside(request: Request, fields: Form) -> Response:
+def settle_requests(request: Request, fields: Form) -> Response:
     """Retry or drop the requests that were set aside."""
     way, settle = fields.get("do", ""), request.app.state.settle
     if settle is None or way not in get_args(Way):
