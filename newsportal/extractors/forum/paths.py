@@ -142,7 +142,7 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
         most = total * (FORM if path.tag in ASIDE_TAGS else MAIN)
         marked = path.tag in ASIDE_TAGS or is_aside(path.names)
         # replies nested in a post have names and times of their own
-        comments = COMMENTS.search(path.names) is not None and min(path.times, path.authors) >= SOME * len(path.at)
+        comments = min(path.times, path.authors) >= SOME * len(path.at) and COMMENTS.search(path.names) is not None
         path.aside = above.aside or (path.mass <= most and marked) or comments
         if path.aside and not above.aside:
             outer = path.above
