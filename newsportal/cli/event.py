@@ -29,7 +29,7 @@ COLUMNS = ("id", "title", "stories", "sites", "first", "last", "pinned")
 def list_(
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since this date or time: 2026-03-01, 2026-03-01T08:30+08:00.")] = None,
-    min_stories: Annotated[int, typer.Option(min=1, help="Stories at least.")] = 2,
+    min_stories: Annotated[int, typer.Option("--least", min=1, help="Stories at least.")] = 2,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of events to list.")] = 30,
     newest: Annotated[bool, typer.Option("--newest", help="Newest first.")] = False,
     as_json: AsJson = False,
