@@ -48,7 +48,7 @@ class Timing:
 
     async def stuck(self, source: str) -> bool:
         """Return whether the source has answered "not modified" for implausibly long. Raises ``StoreError``."""
-        return freshness.stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=MAX_DOUBTED))
+        return freshness.is_stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=MAX_DOUBTED))
 
     async def pages(self, source: str, *, usual: int) -> int:
         """Return how many result pages of a search engine are worth fetching at this hour."""

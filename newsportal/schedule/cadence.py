@@ -8,7 +8,7 @@ their expectation: a source that became active or inactive is noticed within a d
 
 An entry that is new at a visit was published after the previous one. Its publication time is used if it lies between the two; otherwise
 only the interval is known (:func:`sightings`). If a source's times always equal those of our visits, only the numbers of entries count
-(:func:`lies`).
+(:func:`has_false_times`).
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def _offset(cell: int, zone: tzinfo) -> float:
 
 AT_ONCE = 90.0  # seconds. A publication time this close to our visit is suspicious.
 LONG_GAP = 1200.0  # seconds between two visits from which on entries within AT_ONCE of the second are rarely chance
-LYING = 0.6  # share of such entries from which on a source's times are not trusted; chance gives a thirteenth at most
+FALSE_SHARE = 0.6  # share of such entries from which on a source's times are not trusted; chance gives a thirteenth at most
 LOOKED_AT = 40  # newest visits examined: a site that fixed its clock is trusted again after these
-MIN_WITNESSES = 6  # minimum number of entries for that conclusion
+MIN_ENTRIES = 6  # minimum number of entries for that conclusion
 ALWAYS_NOW = Message("why.now")
 
 
@@ -97,7 +97,7 @@ class Sightings:
     doubt: Message | None = None
 
 
-def lies(visits: Sequence[Visit]) -> bool:
+def has_false_times(visits: Sequence[Visit]) -> bool:
     """Return whether the source's publication times are those of our visits. ``visits``: newest first."""
     dated = just_now = 0
     for visit, before in pairwise(visits[:LOOKED_AT]):
@@ -105,7 +105,7 @@ def lies(visits: Sequence[Visit]) -> bool:
         if at - before.at.timestamp() >= LONG_GAP:
             dated += len(visit.published)
             just_now += sum(1 for moment in visit.published if at - moment.timestamp() < AT_ONCE)
-    return dated >= MIN_WITNESSES and just_now >= LYING * dated
+    return dated >= MIN_ENTRIES and just_now >= FALSE_SHARE * dated
 
 
 def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
@@ -113,7 +113,7 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
     read = [visit for visit in visits if not visit.broken]
     if not read:
         return Sightings(np.zeros(cells.now), cells.now, 0)
-    doubted = lies(read)
+    doubted = has_false_times(read)
     begin, end = _cell_of(read[-1].at.timestamp(), cells), _cell_of(read[0].at.timestamp(), cells)
     points: list[float] = []
     spans = np.zeros(cells.now + 1)

@@ -14,7 +14,7 @@ from typing import Final
 from newsportal.items.visits import Visit
 
 MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
-CACHED_AT_MOST: Final = 3600.0  # seconds. A max-age of a day is a server-wide default, rarely what a newsroom means.
+MAX_CACHED: Final = 3600.0  # seconds. A max-age of a day is a server-wide default, rarely what a newsroom means.
 WEEK: Final = 7 * 24
 MAX_WAIT: Final = 86_400.0  # seconds. A Retry-After of ten years means: not today.
 
@@ -27,7 +27,7 @@ def cached_for(cache_control: str | None, expires: str | None, date: str | None)
         seconds = (until - since).total_seconds()
     else:
         return None
-    return min(seconds, CACHED_AT_MOST) if seconds > 0 else None
+    return min(seconds, MAX_CACHED) if seconds > 0 else None
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -68,7 +68,7 @@ TIMES: Final = 6.0
 """Multiple of the usual interval between productive visits: a steady source is silent that long by chance once in 400 intervals."""
 
 
-def stuck(visits: Sequence[Visit]) -> bool:
+def is_stuck(visits: Sequence[Visit]) -> bool:
     """Return whether "not modified" is implausible. ``visits``: newest first; a complete response resets the count."""
     same = list(takewhile(lambda visit: visit.not_modified, visits))
     moments = [visit.at for visit in visits[len(same) :] if visit.new]

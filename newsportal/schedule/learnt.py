@@ -22,19 +22,19 @@ import numpy as np
 
 from newsportal.messages import Message, joined
 from newsportal.schedule.cadence import CELL_SECONDS, Cadence, cadence
-from newsportal.schedule.policies import LONGEST, SHORTEST, Next, Past, Rules, minutes
+from newsportal.schedule.policies import MAX_WAIT, MIN_WAIT, Next, Past, Rules, minutes
 
 STEPS = 60  # bisection steps: more than the precision of a double
-CHEAPEST, DEAREST = 1e-12, 1e9
+MIN_PRICE, MAX_PRICE = 1e-12, 1e9
 
 
-def price(rates: Sequence[float], per_hour: float, *, shortest: float = SHORTEST, longest: float = LONGEST) -> float:
+def price(rates: Sequence[float], per_hour: float, *, shortest: float = MIN_WAIT, longest: float = MAX_WAIT) -> float:
     """Return the price, in entries times days, at which sources with these ``rates`` (entries a day) are visited ``per_hour`` times in all.
 
     Intervals are limited to between ``shortest`` and ``longest`` minutes; a budget beyond these limits gives the limiting price.
     """
     values = np.asarray(rates, dtype=np.float64)
-    low, high = CHEAPEST, DEAREST
+    low, high = MIN_PRICE, MAX_PRICE
     for _ in range(STEPS):
         middle = float(np.sqrt(low * high))
         if float(np.clip(np.sqrt(values / (2 * middle)), 1440 / longest, 1440 / shortest).sum()) > per_hour * 24:
@@ -76,7 +76,7 @@ def waited(found: Cadence, price: float) -> float:
         return float("inf")
     before = float(moments[index - 1]) if index else 0.0
     share = (price - before) / (float(moments[index]) - before)
-    for later in range(index, min(index + POSTPONED, len(moments) - 1)):
+    for later in range(index, min(index + MAX_POSTPONED, len(moments) - 1)):
         following = int(np.searchsorted(moments[later:] - times[later] * (counts[later:] - counts[later]), price + moments[later]))
         if found.ahead[later + 1] * following <= PEAK * counts[later]:
             break
@@ -85,7 +85,7 @@ def waited(found: Cadence, price: float) -> float:
 
 
 PEAK = 1.5  # times the accumulated entries: below it, cells of ten minutes are too coarse to distinguish a peak from a constant rate
-POSTPONED = 6  # cells (an hour): maximum postponement, however high the peak
+MAX_POSTPONED = 6  # cells (an hour): maximum postponement, however high the peak
 
 MAX_REQUESTED_WAIT = 6 * 60.0
 """Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is always obeyed (``rest_until``)."""

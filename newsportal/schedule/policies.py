@@ -15,7 +15,7 @@ from newsportal.items.visits import MAX_CLOCK_SKEW, Visit
 from newsportal.messages import Message, joined
 
 USUAL = 60.0  # minutes between visits of an unknown source (paper A: every hour)
-SHORTEST, LONGEST = 10.0, 12 * 60.0
+MIN_WAIT, MAX_WAIT = 10.0, 12 * 60.0
 """Minutes. Ten is considered polite for a feed; even a silent source is visited twice a day."""
 
 
@@ -56,8 +56,8 @@ class Rules:
     usual: float = USUAL
     hours: frozenset[int] = frozenset()
     weight: float | None = None
-    shortest: float = SHORTEST
-    longest: float = LONGEST
+    shortest: float = MIN_WAIT
+    longest: float = MAX_WAIT
     price: float | None = None
     zone: tzinfo = UTC
 
@@ -86,17 +86,17 @@ def fixed(past: Past, rules: Rules, now: datetime) -> Next:
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.interval", wait=float(wait)))
 
 
-CAP = 24 * 60.0  # minutes. A source that always fails is visited once a day.
+MAX_BACKOFF = 24 * 60.0  # minutes. A source that always fails is visited once a day.
 
 
 def backed_off(past: Past, rules: Rules) -> float:
     """Return minutes to wait after the last visit: the interval, doubled per consecutive failure (at most a day, or the interval)."""
     interval = rules.interval or rules.usual
-    return max(interval, min(interval * 2 ** min(past.failures, 10), CAP)) if past.failures else 0.0
+    return max(interval, min(interval * 2 ** min(past.failures, 10), MAX_BACKOFF)) if past.failures else 0.0
 
 
-LIGHTEST, HEAVIEST = 1, 10  # weights of index pages
-MIDDLE = 5.0  # the weight of a source that has none
+MIN_WEIGHT, MAX_WEIGHT = 1, 10  # weights of index pages
+DEFAULT_WEIGHT = 5.0  # the weight of a source that has none
 
 
 def period(weight: float, shortest: float, longest: float) -> float:
@@ -107,20 +107,20 @@ def period(weight: float, shortest: float, longest: float) -> float:
     The paper only says 「根据一定计算逻辑」. Here every step of weight shortens the period by the same factor: weight 1 waits ``longest``,
     weight 10 ``shortest``, and the values between are spread over seconds as well as days.
     """
-    share = (min(max(weight, LIGHTEST), HEAVIEST) - LIGHTEST) / (HEAVIEST - LIGHTEST)
+    share = (min(max(weight, MIN_WEIGHT), MAX_WEIGHT) - MIN_WEIGHT) / (MAX_WEIGHT - MIN_WEIGHT)
     return float(longest * (shortest / longest) ** share)
 
 
 def by_weight(past: Past, rules: Rules, now: datetime) -> Next:
-    weight = rules.weight or MIDDLE
+    weight = rules.weight or DEFAULT_WEIGHT
     wait = period(weight, rules.shortest, rules.longest)
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))
 
 
-FROM_SIX = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the paper
+FIRST_HOURS = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the paper
 
 
-def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM_SIX) -> frozenset[int]:
+def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FIRST_HOURS) -> frozenset[int]:
     """Return the active hours after these visits (newest first). A visit that could not read its list has no effect."""
     active = set(first)
     for visit in reversed(list(visits)):
@@ -141,7 +141,7 @@ def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
     """
     if past.last is None:
         return Next(now, Message("why.never"))
-    first = rules.hours or FROM_SIX
+    first = rules.hours or FIRST_HOURS
     active = hours_on(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
     next_hour = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
@@ -162,13 +162,13 @@ def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) 
     return after
 
 
-MOST: Final = 5  # pages (paper A: 「元引擎的广度搜索设置为 5 页」)
-ENOUGH: Final = 0.5  # an hour with half of its entries new gets all pages: the last one then still has some
+MAX_PAGES: Final = 5  # pages (paper A: 「元引擎的广度搜索设置为 5 页」)
+FULL_SHARE: Final = 0.5  # an hour with half of its entries new gets all pages: the last one then still has some
 KAPPA: Final = 40.0  # entries: two pages of twenty
 MIN_VISITS: Final = 6  # minimum number of visits: in the first ones everything is new
 
 
-def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, max_pages: int = MOST) -> int:
+def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, max_pages: int = MAX_PAGES) -> int:
     """Return the number of result pages of a search engine for the hour of ``now``; ``usual`` without enough data (``visits``: newest
     first).
 
@@ -184,7 +184,7 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
     share = sum(visit.new for visit in read) / sum(visit.entries for visit in read)
     same_hour = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
     fresh = (sum(visit.new for visit in same_hour) + KAPPA * share) / (sum(visit.entries for visit in same_hour) + KAPPA)
-    return 1 + round((max_pages - 1) * min(1.0, fresh / ENOUGH))
+    return 1 + round((max_pages - 1) * min(1.0, fresh / FULL_SHARE))
 
 
 # Hub pages of a region (paper B, section 1.3): which of those found are asked for in a visit, by what each has brought.
@@ -194,14 +194,14 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
 #
 # as in `learnt`, for an even rate: most channels bring too little for more. What a first request finds is an archive, and counts for
 # nothing. A region may be a trap: a calendar, a list of lists, a parameter without end. Four things bound it: the depth below the seeds,
-# the pages of a visit, MOST_HUBS pages in all, and of one shape of address TRIED pages that brought nothing for each that did.
+# the pages of a visit, MAX_HUBS pages in all, and of one shape of address MAX_TRIES pages that brought nothing for each that did.
 
 HALF_LIFE_DAYS: Final = 10.0  # half-life of observations
 PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # prior rate of an unknown source, in entries per day, and its weight in days of observation
 DAY: Final = 86_400.0
-MOST_HUBS: Final = 200  # maximum number of hub pages kept per region; the largest known front page links to some hundred
-TRIED: Final = 4
-UNLINKED: Final = 30 * DAY  # seconds after which a page without links to it is removed
+MAX_HUBS: Final = 200  # maximum number of hub pages kept per region; the largest known front page links to some hundred
+MAX_TRIES: Final = 4
+MAX_UNLINKED: Final = 30 * DAY  # seconds after which a page without links to it is removed
 
 
 class HubPage(NamedTuple):
@@ -237,12 +237,12 @@ def hub_interval(page: HubPage, rules: Rules, of_region: float | None, now: floa
 
 def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now: float) -> dict[str, HubPage]:
     """Return ``pages`` after reading a page at ``depth`` - 1 with these links."""
-    found = {url: page for url, page in pages.items() if now - page.last < UNLINKED}
+    found = {url: page for url, page in pages.items() if now - page.last < MAX_UNLINKED}
     for url in links:
         page = found.get(url)
         if page is not None:
             found[url] = page._replace(depth=min(depth, page.depth), last=now)
-        elif len(found) < MOST_HUBS:
+        elif len(found) < MAX_HUBS:
             found[url] = HubPage(depth, now, now)
     return found
 
@@ -270,7 +270,7 @@ def choose_hubs(
         if page.depth > depth or page.asked >= began:
             continue
         if not page.asked:
-            due = unproductive[shapes[url]] < TRIED * (1 + productive[shapes[url]])
+            due = unproductive[shapes[url]] < MAX_TRIES * (1 + productive[shapes[url]])
             unproductive[shapes[url]] += due
         else:
             due = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now

@@ -31,7 +31,7 @@ from newsportal.net.rendering import missing
 
 logger = logging.getLogger(__name__)
 
-PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may respond differently later
+TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may respond differently later
 IGNORED = (("max redirections reached", "redirects"), ("exceeded DOWNLOAD_MAXSIZE", "too-large"))
 """Scrapy's messages for ignored responses, which have no exceptions of their own, and the reasons."""
 
@@ -135,7 +135,7 @@ def _outcome_of_status(response: Response) -> Outcome:
     status = response.status
     if 300 <= status < 400:  # Scrapy follows all valid redirects: this one is to file:, data: or has no target
         return Outcome("redirect-denied", f"HTTP {status} to {response.headers.get('Location')!r}", forbidden=True)
-    return Outcome(f"http-{status}", f"HTTP {status}", passing=status in PASSING_STATUS)
+    return Outcome(f"http-{status}", f"HTTP {status}", passing=status in TRANSIENT_STATUS)
 
 
 def retry_after(failure: Failure, now: datetime) -> float | None:

@@ -33,8 +33,8 @@ MAX_BOARDS: Final = 200
 """Boards of one forum that are visited: the largest forums known have some hundred; a crawler trap has any number."""
 
 MAX_LEVEL: Final = 3  # Depth of nested boards
-NO_LIST: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not their content
-CUT: Final = ("…", "...", "..")  # Endings of titles truncated by their list
+NON_LISTS: Final = frozenset({"thread", "post", "login"})  # Kinds of pages whose links are not their content
+TRUNCATED: Final = ("…", "...", "..")  # Endings of titles truncated by their list
 
 MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})  # Permanent reasons
 
@@ -120,7 +120,7 @@ class ForumSpider(NewsSpider):
 
     def read_links(self, response: Response, source: Forum) -> list[Link | str]:
         found = _classify(page_of(response))
-        if found.kind in NO_LIST:
+        if found.kind in NON_LISTS:
             raise NotApplicable(found.kind)
         return [*(board.url for board in found.boards), *(self.link(thread, source) for thread in found.threads)]
 
@@ -254,7 +254,7 @@ class ForumSpider(NewsSpider):
 
     def done(self, reading: ThreadVisit) -> Thread:
         link, entry = reading.link, reading.listed
-        list_title = link.title if link.title and not link.title.endswith(CUT) else None
+        list_title = link.title if link.title and not link.title.endswith(TRUNCATED) else None
         title = list_title or (reading.first.title if reading.first else None) or link.title or link.url
         return Thread(
             url=link.url,

@@ -105,7 +105,7 @@ class GallerySpider(NewsSpider):
         urls: list[str] = []
         with warned(logger, "%s is requested from its first page", request.url, url=request.url):
             reading = await self.reading(source, link)
-            first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
+            first = [] if any(identity(page.url) == identity(link.url) for page in reading.pages) else [link.url]
             urls = [*first, *reading.wanted()]
         return self.first_request(urls[0], link, source, requested=urls[0]) if urls else request
 
@@ -122,8 +122,8 @@ class GallerySpider(NewsSpider):
             if isinstance(response, PageUnavailable):
                 raise response
             self._count(reading)
-            page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
-            pages = list(reading.met)
+            page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.pages else link, url)
+            pages = list(reading.pages)
             reason = gallery.is_end(page, pages, requested=url)
             if reason is None and reading.guess is not None and pages and not gallery.is_same_story_page(page, pages):
                 reason = "another-story"
@@ -132,17 +132,17 @@ class GallerySpider(NewsSpider):
             return page
 
         reading = await self.reading(source, link)
-        if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
+        if isinstance(first, Response) and not reading.pages and await self._is_stored_elsewhere(first.url, reading):
             return None
         reading.open = [requested, *(url for url in reading.open if url != requested)]
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._store_pages(reading))
-        if reading.met:
+        if reading.pages:
             self._count(reading)
             with warned(logger, "%s is assembled without the pages stored by other workers", link.url, url=link.url):
-                reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
+                reading.merge(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
             return await self.images.complete(await asyncio.to_thread(reading.story))
         # not even the first page could be read; an index page among stories is counted and skipped
-        outcome = next(iter(reading.lost.values()), None)
+        outcome = next(iter(reading.failed.values()), None)
         if outcome is not None:
             await self.tracker.fail(reading.link, outcome.reason, later=outcome.passing)
         else:
@@ -162,11 +162,11 @@ class GallerySpider(NewsSpider):
 
     async def _store_pages(self, reading: StoryVisit) -> None:
         """Store the pages at once, unless the story is complete or has a single page: then it is stored in a moment."""
-        if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
+        if reading.whole or (len(reading.pages) == 1 and not reading.open and not reading.pending):
             return
         with warned(logger, "pages of %s could not be stored before it is complete", reading.link.url, url=reading.link.url):
-            for page in [page for page in reading.met if page.url not in reading.earlier]:
-                reading.earlier.add(page.url)
+            for page in [page for page in reading.pages if page.url not in reading.stored_urls]:
+                reading.stored_urls.add(page.url)
                 await asyncio.to_thread(self.tracker.store.galleries.put_page, reading.name, page, now=utcnow())
 
     def _count(self, reading: StoryVisit) -> None:

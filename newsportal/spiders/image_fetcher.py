@@ -32,12 +32,12 @@ from newsportal.store.pictures import Picture
 logger = logging.getLogger(__name__)
 
 MORE_BYTES: Final = 4 * FIRST_BYTES  # Fetched once if the size is further behind: colour profiles and previews may precede it
-REMEMBERED: Final = 4_096
+MAX_REMEMBERED: Final = 4_096
 """Images remembered by this process, some 500 bytes each: copies of a story are often read before either is stored."""
 
 MAX_SECONDS: Final = 300.0  # Time limit for the images of a story; the sizes of the rest stay unknown
-AT_ONCE: Final = 4  # Images of a story requested concurrently; the downloader delays them per host as always
-SECONDS: Final = 15.0  # For one image: 64 kB take less, unless the server hangs
+MAX_CONCURRENT: Final = 4  # Images of a story requested concurrently; the downloader delays them per host as always
+IMAGE_SECONDS: Final = 15.0  # For one image: 64 kB take less, unless the server hangs
 GONE: Final = frozenset({"http-404", "http-410"})
 BAD_RANGE: Final = "http-416"
 
@@ -46,14 +46,14 @@ LIMIT, GOT = "first_bytes", "first_bytes_got"  # meta keys: number of bytes want
 
 
 @dataclass(frozen=True, slots=True)
-class Bytes:
+class ImageBytes:
     """The bytes of an image. ``whole``: they are the whole file."""
 
     body: bytes
     whole: bool
 
 
-FetchBytes = Callable[[Image, Gallery, int | None], Awaitable[Bytes]]
+FetchBytes = Callable[[Image, Gallery, int | None], Awaitable[ImageBytes]]
 """Fetches the first bytes of a story's image (``None``: all). Raises ``PageUnavailable`` or ``Interrupted``."""
 
 
@@ -61,14 +61,14 @@ def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
     """Return a :data:`FetchBytes` with the request settings of the story's source."""
     crawler.signals.connect(stop_in_time, signals.bytes_received)
 
-    async def fetch_bytes(image: Image, gallery: Gallery, limit: int | None) -> Bytes:
+    async def fetch_bytes(image: Image, gallery: Gallery, limit: int | None) -> ImageBytes:
         referer = (image.page or gallery.url).encode("ascii", "ignore").decode()
         headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{limit - 1}"} if limit else {})}
-        meta = {LIMIT: limit, "download_timeout": SECONDS, "render": None}
+        meta = {LIMIT: limit, "download_timeout": IMAGE_SECONDS, "render": None}
         response = await fetch(image.url, gallery.link.source, headers=headers, **meta)
         if response.status not in (200, 206):
             raise PageUnavailable(Outcome(f"http-{response.status}", image.url))
-        return Bytes(response.body[:limit], _is_whole(response, limit))
+        return ImageBytes(response.body[:limit], _is_whole(response, limit))
 
     return fetch_bytes
 
@@ -136,7 +136,7 @@ class ImageFetcher:
             head = read_header(data.body, max_pixels=self._max_pixels)
         return head, await asyncio.to_thread(self._fingerprint, data) if head.whole or data.whole else None
 
-    def _fingerprint(self, data: Bytes) -> str | None:
+    def _fingerprint(self, data: ImageBytes) -> str | None:
         try:
             return fingerprint(data.body, max_pixels=self._max_pixels)
         except NotApplicable:  # its head is valid: browsers show the rest as far as possible
@@ -158,7 +158,7 @@ class ImageFetcher:
             answer.set_result(found)
         if found.looked is not None:
             self._seen[name] = found
-            while len(self._seen) > REMEMBERED:
+            while len(self._seen) > MAX_REMEMBERED:
                 self._seen.popitem(last=False)
         return found
 
@@ -169,7 +169,7 @@ class ImageFetcher:
         """
         images = {key(image.url): image for image in gallery.images if not image.dropped}
         found = {name: stored[name] for name in images if name in stored and stored[name].looked is not None}
-        until, slots = monotonic() + MAX_SECONDS, asyncio.Semaphore(AT_ONCE)
+        until, slots = monotonic() + MAX_SECONDS, asyncio.Semaphore(MAX_CONCURRENT)
 
         async def inspect_one(index: int, name: str, image: Image) -> tuple[str, Picture]:
             async with slots:

@@ -30,7 +30,7 @@ from newsportal.sources.timing import refusal
 from newsportal.spiders.base import NewsSpider, logger
 from newsportal.spiders.command_line import TopicArguments
 from newsportal.spiders.fetcher import page_of
-from newsportal.spiders.pages import USUAL_PRIORITY
+from newsportal.spiders.pages import DEFAULT_PRIORITY
 from newsportal.store.results import SourceState
 from newsportal.text import dom
 
@@ -50,7 +50,7 @@ class Search:
     topics: tuple[Topic, ...]
     rest: float | None = None  # seconds of pause after a captcha; by default determined by its kind
     enabled: bool = True
-    priority: int = USUAL_PRIORITY
+    priority: int = DEFAULT_PRIORITY
     robots_on_results: bool | None = None  # whether robots.txt is obeyed on result pages; the articles' sites are not affected
 
     @property

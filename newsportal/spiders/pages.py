@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 
-USUAL_PRIORITY: Final = 5
-URGENCY: Final = 1000  # Difference of priority between sources of successive priorities. List pages precede articles by 10.
+DEFAULT_PRIORITY: Final = 5
+PRIORITY_STEP: Final = 1000  # Difference of priority between sources of successive priorities. List pages precede articles by 10.
 
 
 class Source(Protocol):
@@ -67,7 +67,7 @@ class PageRequests:
 
     def urgency(self, key: str) -> int:
         """Return what a source's priority adds to that of its requests: more than the priorities of kinds of requests differ by."""
-        return (getattr(self.by_key(key), "priority", USUAL_PRIORITY) - USUAL_PRIORITY) * URGENCY
+        return (getattr(self.by_key(key), "priority", DEFAULT_PRIORITY) - DEFAULT_PRIORITY) * PRIORITY_STEP
 
     def request_meta(self, key: str) -> dict[str, Any]:
         """Return the meta of a request for a source, by its key."""

@@ -13,15 +13,15 @@ from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.fetcher import Outcome
 
-AT_ONCE: Final = 8
+MAX_CONCURRENT: Final = 8
 """Concurrent requests for pages of one story whose URLs are known; delays and limits of the host apply as well."""
 
 GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})  # HTTP statuses of pages that do not exist
-PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
+TRANSIENT_REASONS: Final = frozenset({"login", "captcha", "error-page", "challenge"})
 """Reasons why an existing page cannot be read: it is missing, rather than the end of its story."""
 
-FIRST_GUESSES: Final = 5  # Stories of a source whose next page is guessed before the guesses are evaluated
-WORTH: Final = 0.1
+MIN_GUESSES: Final = 5  # Stories of a source whose next page is guessed before the guesses are evaluated
+MIN_RIGHT: Final = 0.1
 """Minimum share of correct guesses to continue. Both chosen: stories of one page cost five requests per visit of a source."""
 
 
@@ -33,25 +33,25 @@ class Guesses:
     right: int = 0
 
     @property
-    def worth(self) -> bool:
-        return self.made < FIRST_GUESSES or self.right >= WORTH * self.made
+    def worthwhile(self) -> bool:
+        return self.made < MIN_GUESSES or self.right >= MIN_RIGHT * self.made
 
 
 @dataclass(slots=True)
 class StoryVisit:
-    """``met`` are the story's pages, ``earlier`` the URLs of stored ones. Of the URLs ``requested``, ``pending`` are in progress,
-    ``answered`` redirected to a page with another URL, ``ended`` are not pages of the story, and ``lost`` may be retried. ``open`` URLs
+    """``pages`` are the story's pages, ``stored_urls`` the URLs of stored ones. Of the URLs ``requested``, ``pending`` are in progress,
+    ``answered`` redirected to a page with another URL, ``ended`` are not pages of the story, and ``failed`` may be retried. ``open`` URLs
     wait. ``guess`` is the pattern tried if the source has none and the page has no link to the next."""
 
     link: Link
     source: Source
-    met: list[GalleryPage] = field(default_factory=list)
-    earlier: set[str] = field(default_factory=set)
+    pages: list[GalleryPage] = field(default_factory=list)
+    stored_urls: set[str] = field(default_factory=set)
     requested: set[str] = field(default_factory=set)
     pending: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
     ended: dict[str, str] = field(default_factory=dict)
-    lost: dict[str, Outcome] = field(default_factory=dict)
+    failed: dict[str, Outcome] = field(default_factory=dict)
     open: list[str] = field(default_factory=list)
     guesses: Guesses = field(default_factory=Guesses)
     guess: str | None = None
@@ -69,65 +69,65 @@ class StoryVisit:
     @property
     def unproven(self) -> bool:
         """Whether only a guessed URL suggests that the story continues."""
-        return self.guess is not None and len(self.met) == 1
+        return self.guess is not None and len(self.pages) == 1
 
     @property
     def whole(self) -> bool:
-        return any(page.whole for page in self.met)
+        return any(page.whole for page in self.pages)
 
     def begin(self, pages: Iterable[GalleryPage]) -> None:
         """Begin with the pages stored by earlier visits and other workers."""
-        self.met = list(pages)
-        self.earlier = {page.url for page in self.met}
-        self.requested |= self.earlier  # a first page that is read again links to them all
-        self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
-        self._add_open(gallery.open_pages(self.met, (), self.pattern))
+        self.pages = list(pages)
+        self.stored_urls = {page.url for page in self.pages}
+        self.requested |= self.stored_urls  # a first page that is read again links to them all
+        self.guess = gallery.guessed(self.pages) if self.source.pattern is None else None
+        self._add_open(gallery.open_pages(self.pages, (), self.pattern))
 
     def take(self, page: GalleryPage, url: str) -> None:
         """Add a page of the story, which may link to others."""
         self.pending.discard(url)
         self.guesses.right += self.unproven
-        self.met.append(page)
+        self.pages.append(page)
         self.answered.add(url)
-        if len(self.met) == 1 and self.source.pattern is None and self.guesses.worth:
+        if len(self.pages) == 1 and self.source.pattern is None and self.guesses.worthwhile:
             self.guess = gallery.guess(page)
             self.guesses.made += self.guess is not None
-        self._add_open(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
+        self._add_open(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.pages))
 
-    def join(self, pages: Iterable[GalleryPage]) -> None:
+    def merge(self, pages: Iterable[GalleryPage]) -> None:
         """Add pages that other workers stored meanwhile."""
-        urls = {page.url for page in self.met}
-        self.met += [page for page in pages if page.url not in urls]
+        urls = {page.url for page in self.pages}
+        self.pages += [page for page in pages if page.url not in urls]
 
     def refuse(self, url: str, reason: str) -> None:
         """Handle an unreadable response: the story has ended there, or the page exists but cannot be read now."""
         self.pending.discard(url)
-        if (reason in PASSING or reason.startswith("error: ")) and not self.unproven:
-            self.lost[url] = Outcome(reason, reason)
+        if (reason in TRANSIENT_REASONS or reason.startswith("error: ")) and not self.unproven:
+            self.failed[url] = Outcome(reason, reason)
         else:
             self.ended[url] = reason
 
     def fail(self, url: str, outcome: Outcome) -> None:
         """Handle a failed request. A dead link is an end; so is any refusal of a page suggested only by the pattern."""
         self.pending.discard(url)
-        linked = any(page.total or url == page.next or url in page.pages for page in self.met)
+        linked = any(page.total or url == page.next or url in page.pages for page in self.pages)
         guessed = self.pattern is not None and not linked
         is_end = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or guessed)
         if is_end or self.unproven:
             self.ended[url] = outcome.reason
         else:
-            self.lost[url] = outcome
+            self.failed[url] = outcome
 
     def wanted(self) -> list[str]:
         """Return the URLs to request now: known pages concurrently, a next link after the page before it."""
         if self.whole or self.slow:
             return []
-        urls = self.open[: max(AT_ONCE - len(self.pending), 0)]
+        urls = self.open[: max(MAX_CONCURRENT - len(self.pending), 0)]
         for url in urls:
-            self.ask(url)
+            self.request(url)
         return urls
 
-    def ask(self, url: str) -> None:
+    def request(self, url: str) -> None:
         if url in self.open:
             self.open.remove(url)
         self.requested.add(url)
@@ -147,8 +147,8 @@ class StoryVisit:
         """The story after this visit."""
         link, source = self.link, self.source
         ends = (*self.ended, *self.answered)
-        story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=ends)
-        outcome = next(iter(self.lost.values()), None)
+        story = gallery.assemble(self.pages, link=link, pattern=self.pattern, ended=ends)
+        outcome = next(iter(self.failed.values()), None)
         return story.gallery(
             link,
             utcnow(),

@@ -29,7 +29,7 @@ from newsportal.store.results import SourceState
 MAX_DEPTH = 3  # Below the URL in the file: robots.txt, index, sitemap. sitemaps.org allows no nested indexes; some sites use them.
 MAX_CHILDREN = 50  # Sitemaps of one source fetched by a visit: news sites have one for each day or month
 BATCH = 500  # Entries looked up in the store at once
-PRINT = "#entries"  # suffix of a sitemap's URL in the validators, for the hash of its entries and the latest date of change
+ENTRIES_SUFFIX = "#entries"  # suffix of a sitemap's URL in the validators, for the hash of its entries and the latest date of change
 
 
 @dataclass
@@ -110,10 +110,10 @@ class SitemapSpider(NewsSpider):
         dates = [entry.changed for entry in found.entries if entry.changed]
         newest = max(dates).isoformat() if dates else None
         current = sitemap.fingerprint(found.entries)
-        previous, previous_newest = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
+        previous, previous_newest = (await self.tracker.state(source.key)).validators.get(response.url + ENTRIES_SUFFIX, (None, None))
         if previous == current and previous_newest and newest and previous_newest != newest:
             self.tracker.note(source.key, Message("warning.lastmod-moves"))
-        self.tracker.validate(source.key, response.url + PRINT, (current, newest))
+        self.tracker.validate(source.key, response.url + ENTRIES_SUFFIX, (current, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
         selection = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
         self._progress[source.key].skipped.update(selection.left)

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK: Final = 2.0  # Seconds between two checks for ended visits. A visit takes seconds to hours.
-WRITE: Final = 5.0  # Seconds between two saves of counts, as for the run report
-CALM: Final = 3
+CHECK_SECONDS: Final = 2.0  # Seconds between two checks for ended visits. A visit takes seconds to hours.
+SAVE_SECONDS: Final = 5.0  # Seconds between two saves of counts, as for the run report
+IDLE_CHECKS: Final = 3
 """Consecutive checks without tasks of a visit until it has ended: tasks just pushed may still be on their way to the queue, and counts of
-other workers are saved by then (``WRITE``)."""
+other workers are saved by then (``SAVE_SECONDS``)."""
 
 DAILY: Final = 86_400.0
-AGAIN: Final = 0.2  # Seconds between two attempts to claim a visit while the queue is unavailable
-MOST: Final = 100
+RETRY_SECONDS: Final = 0.2  # Seconds between two attempts to claim a visit while the queue is unavailable
+MAX_VISITS: Final = 100
 """Maximum of concurrent visits with pending tasks. After a downtime all sources are due at once: further visits begin as these end, so that
 their news do not wait behind thousands of list pages, and other workers get their share."""
 
-CLAIM: Final = 6 * 3600.0
+MAX_CLAIM: Final = 6 * 3600.0
 """Longest duration of a visit in seconds, while its worker lives; the longest measured was a forum's first, of two hours."""
 
 MAX_AGE: Final = timedelta(days=60)
@@ -81,12 +81,12 @@ class Visiting:
         return frozenset(source for source, opened in self._open.items() if opened.ours)
 
     async def wait_for_place(self) -> None:
-        """Wait until fewer than :data:`MOST` visits have pending tasks, as of the last check."""
-        while sum(opened.ours and not opened.calm for opened in self._open.values()) >= MOST:
+        """Wait until fewer than :data:`MAX_VISITS` visits have pending tasks, as of the last check."""
+        while sum(opened.ours and not opened.calm for opened in self._open.values()) >= MAX_VISITS:
             with suppress(FrontierUnavailable):
                 if self._queue() is None:  # a replay: pending tasks are unknown
                     return
-            await asyncio.sleep(LOOK / 2)
+            await asyncio.sleep(CHECK_SECONDS / 2)
 
     async def claim(self, source: str) -> bool:
         """Claim the visit for this worker; return False if another has it. Waits for an unavailable queue."""
@@ -95,9 +95,9 @@ class Visiting:
         while True:
             try:
                 queue = self._queue()
-                return queue is None or await asyncio.to_thread(queue.claim, job_of(source), CLAIM)
+                return queue is None or await asyncio.to_thread(queue.claim, job_of(source), MAX_CLAIM)
             except FrontierUnavailable:
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def begin(self, source: str) -> None:
         """Record the beginning of the visit. Raises ``StoreError``; then it has not begun."""
@@ -158,8 +158,8 @@ class Visiting:
     async def _watch(self) -> None:
         last_write = last_forget = asyncio.get_running_loop().time()
         while True:
-            await asyncio.sleep(LOOK)
-            if (now := asyncio.get_running_loop().time()) - last_write >= WRITE:
+            await asyncio.sleep(CHECK_SECONDS)
+            if (now := asyncio.get_running_loop().time()) - last_write >= SAVE_SECONDS:
                 last_write = now
                 await self.write()
             if now - last_forget >= DAILY:
@@ -174,7 +174,7 @@ class Visiting:
                         self._forget_visit(source)
                 except Exception:  # do not block other visits; the source stays claimed, so that it is not visited repeatedly
                     logger.exception(
-                        "%s: its visit cannot be finished; none is begun for %g hours", source, CLAIM / 3600, extra={"source": source}
+                        "%s: its visit cannot be finished; none is begun for %g hours", source, MAX_CLAIM / 3600, extra={"source": source}
                     )
                     self._open.pop(source, None)
 
@@ -190,7 +190,7 @@ class Visiting:
                 continue  # given up meanwhile
             opened.calm = 0 if outstanding.get(source) else opened.calm + 1
             opened.idle_since = (opened.idle_since or utcnow()) if opened.calm else None
-            if opened.calm >= CALM:
+            if opened.calm >= IDLE_CHECKS:
                 ended.append(source)
         return ended
 
@@ -205,10 +205,10 @@ class Visiting:
 EVERY: Final = 5.0
 """Seconds between two checks for due sources, which delay a push (WebSub) or a new source; a check reads the states of all sources."""
 
-SPARE: Final = 10.0
+PAUSE_FACTOR: Final = 10.0
 """Pause between two checks as a multiple of their duration: checking 100,000 sources takes three seconds."""
 
-OFFLINE: Final = 60.0  # Seconds between two checks during a network outage: visits do not count then, so all sources tried stay due
+OFFLINE_SECONDS: Final = 60.0  # Seconds between two checks during a network outage: visits do not count then, so all sources tried stay due
 
 
 async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
@@ -222,7 +222,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             waiting = await asyncio.to_thread(_waiting, spider, sources)
             seconds = monotonic() - began
             for source, state in waiting:
-                if len(spider.visiting.open) >= MOST:
+                if len(spider.visiting.open) >= MAX_VISITS:
                     break
                 async for output in spider.begin(source, state):
                     yield output
@@ -233,7 +233,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             if not paused:
                 logger.warning("%s: no visit begins at present: %s", spider.name, error)
             paused = True
-        await asyncio.sleep(OFFLINE if spider.tracker.offline else max(EVERY, SPARE * seconds))
+        await asyncio.sleep(OFFLINE_SECONDS if spider.tracker.offline else max(EVERY, PAUSE_FACTOR * seconds))
 
 
 def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, SourceState]]:

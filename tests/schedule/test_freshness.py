@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newsportal.items.visits import Visit
-from newsportal.schedule.freshness import cached_for, skipped_for, stuck
+from newsportal.schedule.freshness import cached_for, is_stuck, skipped_for
 
 NOON = datetime(2026, 3, 5, 12, 30, tzinfo=UTC)  # a Thursday
 DATE = "Thu, 05 Mar 2026 12:00:00 GMT"
@@ -47,17 +47,17 @@ def visits(same: int, bringing: int = 10) -> list[Visit]:
 
 
 def test_permanent_304_is_suspicious() -> None:
-    assert stuck(visits(20))
-    assert not stuck(visits(6))
-    assert not stuck(visits(20, bringing=2)), "too few visits are known"
-    assert not stuck([])
+    assert is_stuck(visits(20))
+    assert not is_stuck(visits(6))
+    assert not is_stuck(visits(20, bringing=2)), "too few visits are known"
+    assert not is_stuck([])
 
 
 def test_daily_source_is_not_suspicious_after_half_a_day() -> None:
     daily = [Visit("feed:a", NOON - timedelta(hours=n), list_pages=1, not_modified=n % 24 != 23, new=int(n % 24 == 23)) for n in range(100)]
-    assert not stuck(daily)
+    assert not is_stuck(daily)
 
 
 def test_full_response_resets_count() -> None:
     full = Visit("feed:a", NOON + timedelta(hours=1), list_pages=1, entries=9)
-    assert not stuck([full, *visits(20)])
+    assert not is_stuck([full, *visits(20)])

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from newsportal.items.visits import Visit
 from newsportal.schedule import next_visit
-from newsportal.schedule.policies import FROM_SIX, Past, Rules, hours_on
+from newsportal.schedule.policies import FIRST_HOURS, Past, Rules, hours_on
 
 DAY = datetime(2026, 3, 5, tzinfo=UTC)
 
@@ -17,11 +17,11 @@ def visits(*counts: tuple[int, int]) -> list[Visit]:
 
 
 def test_initial_hours_are_six_to_midnight() -> None:
-    assert hours_on([], UTC) == FROM_SIX == frozenset(range(6, 24))
+    assert hours_on([], UTC) == FIRST_HOURS == frozenset(range(6, 24))
 
 
 def test_hour_without_new_entries_is_switched_off() -> None:
-    assert hours_on(visits((6, 2), (7, 0), (8, 0), (9, 1)), UTC) == FROM_SIX - {7}
+    assert hours_on(visits((6, 2), (7, 0), (8, 0), (9, 1)), UTC) == FIRST_HOURS - {7}
 
 
 def test_hour_is_switched_on_if_next_hour_has_entries() -> None:
@@ -35,7 +35,7 @@ def test_failed_visit_changes_no_hour() -> None:
 
 
 def test_all_hours_off_resets_to_initial_hours() -> None:
-    assert hours_on(visits(*((hour, 0) for hour in range(6, 24))), UTC) == FROM_SIX
+    assert hours_on(visits(*((hour, 0) for hour in range(6, 24))), UTC) == FIRST_HOURS
 
 
 def test_next_visit_is_once_per_active_hour() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from newsportal.schedule.policies import (
     DAY,
-    MOST_HUBS,
-    TRIED,
-    UNLINKED,
+    MAX_HUBS,
+    MAX_TRIES,
+    MAX_UNLINKED,
     HubPage,
     Rules,
     add_hubs,
@@ -23,7 +23,7 @@ RULES = Rules("region:甲")
 
 
 def chosen(pages: dict[str, HubPage], **limits: object) -> list[str]:
-    return choose_hubs(pages, RULES, None, NOW, **{"depth": 2, "most": 30, "began": NOW - 1, **limits})  # type: ignore[arg-type]
+    return choose_hubs(pages, RULES, None, NOW, **{"depth": 2, "limit": 30, "began": NOW - 1, **limits})  # type: ignore[arg-type]
 
 
 def productive_page(days: int, each_day: int) -> HubPage:
@@ -60,7 +60,7 @@ def test_higher_price_means_longer_interval() -> None:
 def test_new_pages_go_first_by_depth() -> None:
     pages = {"a": HubPage(1, NOW - DAY, NOW, NOW - DAY, 3), "b": HubPage(2, NOW, NOW), "c": HubPage(1, NOW, NOW), "d": HubPage(3, NOW, NOW)}
     assert chosen(pages) == ["c", "b", "a"]
-    assert chosen(pages, most=2) == ["c", "b"]
+    assert chosen(pages, limit=2) == ["c", "b"]
 
 
 def test_page_is_not_fetched_twice_per_visit_or_too_early() -> None:
@@ -71,21 +71,21 @@ def test_page_is_not_fetched_twice_per_visit_or_too_early() -> None:
 
 def test_fetched_pages_count_against_visit_limit() -> None:
     pages = {"a": HubPage(1, NOW, NOW, NOW), "b": HubPage(1, NOW, NOW), "c": HubPage(1, NOW, NOW)}
-    assert chosen(pages, most=2) == ["b"]
+    assert chosen(pages, limit=2) == ["b"]
 
 
 def test_unproductive_numbered_pages_are_given_up() -> None:
     days = {f"https://a.example/day?d=2026-03-{day:02}": HubPage(1, NOW, NOW) for day in range(1, 31)}
-    assert len(chosen(days)) == TRIED
-    vain = {url: page._replace(asked=NOW - 60) if place < TRIED else page for place, (url, page) in enumerate(days.items())}
+    assert len(chosen(days)) == MAX_TRIES
+    vain = {url: page._replace(asked=NOW - 60) if place < MAX_TRIES else page for place, (url, page) in enumerate(days.items())}
     assert chosen(vain) == []
     first = next(iter(vain))
-    assert len(chosen(vain | {first: vain[first]._replace(found=1)})) == TRIED + 1
+    assert len(chosen(vain | {first: vain[first]._replace(found=1)})) == MAX_TRIES + 1
 
 
 def test_unlinked_pages_are_forgotten_and_count_is_bounded() -> None:
-    pages = {"old": HubPage(1, NOW - UNLINKED, NOW - UNLINKED), "b": HubPage(2, NOW - DAY, NOW - DAY)}
-    found = add_hubs(pages, ["b", *(f"n{number}" for number in range(MOST_HUBS))], 1, NOW)
+    pages = {"old": HubPage(1, NOW - MAX_UNLINKED, NOW - MAX_UNLINKED), "b": HubPage(2, NOW - DAY, NOW - DAY)}
+    found = add_hubs(pages, ["b", *(f"n{number}" for number in range(MAX_HUBS))], 1, NOW)
     assert "old" not in found
     assert found["b"] == HubPage(1, NOW - DAY, NOW)
-    assert len(found) == MOST_HUBS
+    assert len(found) == MAX_HUBS

@@ -9,7 +9,7 @@ import pytest
 
 from newsportal.items.visits import Visit
 from newsportal.schedule import next_visit
-from newsportal.schedule.cadence import CELLS_A_DAY, factors, grid, lies, sightings
+from newsportal.schedule.cadence import CELLS_A_DAY, factors, grid, has_false_times, sightings
 from newsportal.schedule.learnt import price, strip
 from newsportal.schedule.policies import Next, Past, Rules
 
@@ -90,11 +90,11 @@ def test_wait_requested_by_feed_is_respected_up_to_a_limit() -> None:
 
 def test_dates_equal_to_fetch_time_are_ignored() -> None:
     visits = [Visit("feed:a", NOW - n * HOUR, entries=9, new=2, published=(NOW - n * HOUR,) * 2) for n in range(30)]
-    assert lies(visits)
+    assert has_false_times(visits)
     assert "are ignored" in str(plan_next(Past.of(visits)).reason)
     spread = sightings(visits, grid(NOW, UTC)).counts
     assert spread.max() < 1, "the entries of an hour are spread over it"
-    assert not lies(hourly({8: 5}).visits)
+    assert not has_false_times(hourly({8: 5}).visits)
 
 
 def test_dates_without_time_are_spread_over_day() -> None:

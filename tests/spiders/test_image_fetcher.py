@@ -19,7 +19,7 @@ from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pipelines.gallery import PicturesPipeline
 from newsportal.sources.parts import Pictures
 from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable
-from newsportal.spiders.image_fetcher import Bytes, ImageFetcher, StoryImages
+from newsportal.spiders.image_fetcher import ImageBytes, ImageFetcher, StoryImages
 from newsportal.store.pictures import Picture
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -58,15 +58,15 @@ class Web:
         self.requests: list[str] = []
         self.failing: dict[str, Exception] = {}
 
-    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes:
+    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> ImageBytes:
         self.requests.append(image.url)
         await asyncio.sleep(0)
         name = image.url.partition("?")[0]
         if name in self.failing:
             raise self.failing[name]
         if "covered" in name:
-            return Bytes(COVERED, True)
-        return Bytes(MARK, True) if "mark" in name else Bytes(PHOTOS[0][:5000], False)
+            return ImageBytes(COVERED, True)
+        return ImageBytes(MARK, True) if "mark" in name else ImageBytes(PHOTOS[0][:5000], False)
 
 
 def story(number: int, *more: Image, photos: int = 2, site: str = "photo.example", title: str | None = None) -> Gallery:
@@ -239,9 +239,9 @@ def test_look_false_counts_without_fetching(tracker: LinkTracker, web: Web) -> N
 def test_first_pictures_are_fetched_fully_for_their_hash() -> None:
     requests: list[tuple[str, int | None]] = []
 
-    async def fetch(image: Image, gallery: Gallery, most: int | None) -> Bytes:
+    async def fetch(image: Image, gallery: Gallery, most: int | None) -> ImageBytes:
         requests.append((image.url[-5:], most))
-        return Bytes(PHOTOS[0] if most else MARK, most is None)
+        return ImageBytes(PHOTOS[0] if most else MARK, most is None)
 
     found = asyncio.run(ImageFetcher(fetch, prints=2).pictures(story(1, photos=4), {}))
     assert sorted(requests) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]

@@ -11,7 +11,7 @@ from newsportal.extractors.gallery.further_pages import MAX_PAGES
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.sources import Gallery
 from newsportal.spiders.fetcher import Outcome
-from newsportal.spiders.photo_story import AT_ONCE, FIRST_GUESSES, Guesses, StoryVisit
+from newsportal.spiders.photo_story import MAX_CONCURRENT, MIN_GUESSES, Guesses, StoryVisit
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 GONE = Outcome("http-404", "HTTP 404")
@@ -37,7 +37,7 @@ def request_next(story: StoryVisit) -> list[int]:
 
 
 def receive(story: StoryVisit, number: int, total: int | None = None, **more: object) -> None:
-    story.ask(url(number))
+    story.request(url(number))
     story.take(page(number, total, **more), url(number))
 
 
@@ -48,10 +48,10 @@ def fail_page(story: StoryVisit, number: int, outcome: Outcome) -> None:
 def test_known_pages_are_requested_in_small_batches() -> None:
     story = new_visit()
     receive(story, 1, 20)
-    assert request_next(story) == list(range(2, AT_ONCE + 2))
+    assert request_next(story) == list(range(2, MAX_CONCURRENT + 2))
     assert request_next(story) == [], "the host has enough requests"
     receive(story, 5, 20)
-    assert request_next(story) == [AT_ONCE + 2]
+    assert request_next(story) == [MAX_CONCURRENT + 2]
 
 
 def test_unknown_page_count_is_probed_one_by_one() -> None:
@@ -149,8 +149,8 @@ def test_stored_pages_are_not_requested_and_other_pages_joined() -> None:
     story.begin([page(1, 4), page(3, 4)])
     assert request_next(story) == [2, 4]
     receive(story, 2, 4)
-    story.join([page(1, 4), page(2, 4), page(3, 4), page(4, 4)])
-    assert len(story.met) == 4
+    story.merge([page(1, 4), page(2, 4), page(3, 4), page(4, 4)])
+    assert len(story.pages) == 4
     assert story.story().complete
 
 
@@ -195,13 +195,13 @@ def test_successful_guess_becomes_pattern() -> None:
     gallery = story.story()
     assert (gallery.complete, gallery.failure, gallery.later) == (False, "http-503", True)
     again = new_visit(pattern=None)
-    again.begin(story.met)
+    again.begin(story.pages)
     assert request_next(again) == [3], "the next visit continues"
 
 
 def test_unsuccessful_guessing_stops_for_the_source() -> None:
     guesses = Guesses()
-    for _ in range(FIRST_GUESSES):
+    for _ in range(MIN_GUESSES):
         story = replace(new_visit(pattern=None), guesses=guesses)
         receive(story, 1)
         assert story.guess is not None

@@ -86,8 +86,8 @@ def test_new_sources_come_first_then_longest_waiting(worker: Callable[[], Any]) 
 
 
 def test_open_visits_are_limited(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "MOST", 2)
-    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    monkeypatch.setattr(visiting, "MAX_VISITS", 2)
+    monkeypatch.setattr(visiting, "CHECK_SECONDS", 0.01)
     spider = worker()
     queue, sources = spider._queue(), list(spider.sources())
 
@@ -107,7 +107,7 @@ def test_open_visits_are_limited(worker: Callable[[], Any], monkeypatch: pytest.
 
 
 def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    monkeypatch.setattr(visiting, "CHECK_SECONDS", 0.01)
     spider = worker()
     queue, link = spider._queue(), Link("https://0.example/1", "feed:甲", title="题")
 
@@ -134,7 +134,7 @@ def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callabl
 def test_failing_end_of_visit_does_not_block_others(
     worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    monkeypatch.setattr(visiting, "CHECK_SECONDS", 0.01)
     spider, ended = worker(), asyncio.Event()
 
     async def over(source: str) -> None:
@@ -181,7 +181,7 @@ def test_stopping_waits_for_a_visit_that_is_being_ended(worker: Callable[[], Any
 
 
 def test_visit_given_up_during_check_does_not_block_others(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    monkeypatch.setattr(visiting, "CHECK_SECONDS", 0.01)
     spider, ended, given_up = worker(), asyncio.Event(), list[asyncio.Task[None]]()
 
     async def over(source: str) -> None:
@@ -207,7 +207,7 @@ def test_visit_given_up_during_check_does_not_block_others(worker: Callable[[], 
 
 
 def test_visits_do_not_wait_without_a_queue(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "MOST", 1)
+    monkeypatch.setattr(visiting, "MAX_VISITS", 1)
     spider = worker()
     spider.crawler.engine = SimpleNamespace(scheduler=None, running=True)
 

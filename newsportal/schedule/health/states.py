@@ -21,7 +21,7 @@ STATES = (
 BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", "garbled", "duplicate"})
 """States that need attention."""
 
-FEW = 3  # minimum number of visits for most judgements of a responding source
+MIN_VISITS = 3  # minimum number of visits for most judgements of a responding source
 FAILING = 2  # consecutive failed visits: one may be chance
 QUARANTINE_VISITS = 8
 QUARANTINE_TIME = timedelta(days=7)
@@ -34,7 +34,7 @@ BADLY_TIMES = 2.0
 
 GARBLED_SHARE = 0.2
 REPEATS_SHARE = 0.95
-MANY = 10  # minimum number of pages for judging shares
+MIN_PAGES = 10  # minimum number of pages for judging shares
 WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
 """Intervals between visits of a source in quarantine, longer after each week."""
 
@@ -112,20 +112,20 @@ def health(visits: Sequence[Visit], now: datetime, *, previous: RememberedState 
         _judge_lists(found)
         or _judge_backoff(previous, now)
         or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
-        or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
+        or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= MIN_VISITS else None)
         or _judge_articles(found)
         or _judge_encoding(found)
         or _judge_extraction(found)
         or (Health("silent", None, pace.last, _cadence_values(pace)) if pace is not None and pace.silent else None)
         or _judge_repeats(found, visits)
-        or (Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None)
+        or (Health("new", None, None, {"visits": found.visits}) if found.visits < MIN_VISITS else None)
         or (Health("quiet", None, pace.last, _cadence_values(pace)) if pace is not None and pace.quiet else None)
         or Health("healthy", since=found.last_success)
     )
     return Health(judged.state, judged.cause, judged.since, judged.values, found, pace, judged.wait)
 
 
-def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
+def most_common(failures: Mapping[str, int]) -> tuple[str, str] | None:
     """Return the most common cause of these failures and its most common reason, or ``None`` without any; ties are broken by name."""
     if not failures:
         return None
@@ -140,7 +140,7 @@ def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
 def _judge_lists(found: Figures) -> Health | None:
     if not found.streak or (found.streak < FAILING and found.visits > found.streak):
         return None
-    cause, reason = commonest(found.streak_reasons) or (UNREAD, "unknown")
+    cause, reason = most_common(found.streak_reasons) or (UNREAD, "unknown")
     values: dict[str, Value] = {"reason": reason, "visits": found.streak}
     began, last = found.since, found.last_visit
     if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "ours":
@@ -160,16 +160,16 @@ def _judge_backoff(state: RememberedState | None, now: datetime) -> Health | Non
 def _judge_articles(found: Figures) -> Health | None:
     """Judge whether the list responds, but its articles do not."""
     total = found.read + found.unread + found.refused
-    if found.refused < MANY or found.refused < REFUSED_SHARE * total:
+    if found.refused < MIN_PAGES or found.refused < REFUSED_SHARE * total:
         return None
     reasons = {reason: number for reason, number in found.failed.items() if cause_of(reason) != UNREAD}
-    cause, reason = commonest(reasons) or (UNREAD, "unknown")
+    cause, reason = most_common(reasons) or (UNREAD, "unknown")
     cause = "articles-robots" if cause == "robots" else cause
     return Health("failing", cause, found.last_visit, {"reason": reason, "pages": found.refused})
 
 
 def _judge_encoding(found: Figures) -> Health | None:
-    if found.read < MANY or found.garbled < GARBLED_SHARE * found.read:
+    if found.read < MIN_PAGES or found.garbled < GARBLED_SHARE * found.read:
         return None
     return Health("garbled", None, found.last_visit, {"garbled": found.garbled, "pages": found.read})
 
@@ -177,7 +177,7 @@ def _judge_encoding(found: Figures) -> Health | None:
 def _judge_extraction(found: Figures) -> Health | None:
     pages = found.read + found.unread
     bad = found.shaky + found.unread
-    if found.visits < FEW or pages < MANY or bad < BADLY_SHARE * pages:
+    if found.visits < MIN_VISITS or pages < MIN_PAGES or bad < BADLY_SHARE * pages:
         return None
     if found.before is not None and bad < BADLY_TIMES * found.before * pages:
         return None
@@ -190,14 +190,14 @@ def _cadence_values(pace: Cadence) -> dict[str, Value]:
 
 def _judge_repeats(found: Figures, visits: Sequence[Visit]) -> Health | None:
     showing = [visit for visit in visits if visit.entries]
-    if found.last_new is None and len(showing) >= MANY:
+    if found.last_new is None and len(showing) >= MIN_PAGES:
         return Health("duplicate", "entries", showing[-1].at, {"visits": len(showing)})
-    if found.read < 2 * MANY or found.repeats < REPEATS_SHARE * found.read:
+    if found.read < 2 * MIN_PAGES or found.repeats < REPEATS_SHARE * found.read:
         return None
     return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
 
 
-CALM = frozenset({"new", "healthy", "quiet"})  # changes among these are not reported
+UNREPORTED = frozenset({"new", "healthy", "quiet"})  # changes among these are not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Change:
     @property
     def message(self) -> Message:
         states = {"before": Message(f"state.{self.before.state}"), "after": Message(f"state.{self.after.state}")}
-        if self.after.state in CALM:
+        if self.after.state in UNREPORTED:
             return Message("note.state-again", **states)
         return Message("note.state", why=self.after.reason(), **states)
 
@@ -224,4 +224,4 @@ def change(visits: Sequence[Visit]) -> Change | None:
     after = health(visits, visits[0].at)
     before = health(visits[1:], visits[1].at) if len(visits) > 1 else Health("new")
     same = (before.state, before.cause) == (after.state, after.cause)
-    return None if same or {before.state, after.state} <= CALM else Change(before, after)
+    return None if same or {before.state, after.state} <= UNREPORTED else Change(before, after)
