@@ -24,6 +24,7 @@ FRESH: Final = 1024
 """Entries kept unsorted before they become an array, of some 17 documents: looking up each of them in a text's runs takes less time than
 the reverse."""
 
+SLICE: Final = 1 << 16  # entries marked at once: each takes twenty bytes meanwhile
 RATIO: Final = 8  # a larger ratio means fewer arrays to search and more frequent moves of entries
 LATEST: Final = 48
 """Maximum number of documents, the latest, read per array for a run: enough to show that it is common."""
@@ -128,7 +129,8 @@ class Postings:
         """Set the bits of the newest entries; of all if the filter became too small."""
         if 2 * len(self._filter) < (end := self._ends[-1]):
             self._filter, newest = np.zeros(1 << (end.bit_length() - 1), dtype=np.uint8), self._entries[:end]
-        np.bitwise_or.at(self._filter, *self._bits((newest >> HALF).astype(np.uint32)))
+        for start in range(0, len(newest), SLICE):
+            np.bitwise_or.at(self._filter, *self._bits((newest[start : start + SLICE] >> HALF).astype(np.uint32)))
 
     def _bits(self, hashes: Codes) -> tuple[Codes, NDArray[np.uint8]]:
         """Return the byte of the filter and the bit in it of each hash; the lowest bit of a hash is no random one."""

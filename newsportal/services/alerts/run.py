@@ -44,8 +44,7 @@ MAX_TRIES: Final = 12
 @dataclass(frozen=True)
 class Work:
     """Configuration of following and sending. ``url``: the portal's URL (None: messages link to the publishers). ``replay`` computes the
-    rising boards. For operators: the ``monitored`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts`` in the
-    file)."""
+    rising boards. For operators: the ``monitored`` sources, the ``folder`` whose disk is checked, and the thresholds (``alerts``)."""
 
     accounts: Accounts
     store: Store
