@@ -189,7 +189,7 @@ def _by_names(index: Index, article: StoredArticle) -> list[str]:
     weights: dict[str, float] = {}
     for name in names_of(article.title, article.text)[:NAMES]:
         found = index.search(Query(f'"{name}"', since=since, until=until, limit=COMMON))
-        if found.total > COMMON or found.partial:
+        if found.total > COMMON or found.loose:
             continue
         for hit in found.hits:
             if hit.story_id != article.story_id:
