@@ -220,7 +220,7 @@ def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Sto
     assert "geheim" not in page
     english = editor.get("/runs/20260520-100000-5f1c0a2b-rss", headers={"accept-language": "en"}).text
     assert "Of 1 fetched page, 1 was an article (100.0%).\n  100.0% of 1 new link became an article." in english
-    assert "1 is a new story, 0 were folded into a story, 0 were known already." in english
+    assert "New stories: 1; folded into a story: 0; known already: 0." in english
     assert "rss 5f1c0a2b" in editor.get("/monitor/system?file=5f1c0a2b").text
     lines = editor.get("/api/v1/runs/20260520-100000-5f1c0a2b-rss/log").json()
     assert [(line["level"], "opened" in line["text"]) for line in lines] == [("INFO", True)]
