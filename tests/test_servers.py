@@ -145,7 +145,7 @@ class TestMissing:
         monkeypatch.setattr(mongodb, "program", lambda *_, **__: None)
         monkeypatch.setattr(machine, "program", lambda *_, **__: "/usr/bin/apt-get")
         monkeypatch.setattr(mongodb, "cache", lambda: Path("/nowhere"))
-        monkeypatch.setattr(elasticsearch, "has_java", lambda: Path("/usr"))
+        monkeypatch.setattr(elasticsearch, "java", lambda: Path("/usr"))
         monkeypatch.setattr(elasticsearch, "fetched", lambda: machine.apt("maven"))
         monkeypatch.setattr(elasticsearch, "home", lambda: Path("/nowhere"))
         monkeypatch.setattr(elasticsearch, "cache", lambda: Path.cwd() / ".pytest_cache")

@@ -36,7 +36,7 @@ def test_editor_renames_event_and_undoes_removal(visit: Any, violations: Any) ->
     page.get_by_role("button", name="拆分为新事件").click()
     page.get_by_role("status").wait_for()
     assert stories.count() == 2
-    page.get_by_role("button", name="撤销").click()
+    page.get_by_role("status").get_by_role("button", name="撤销").click()
     page.get_by_role("status").wait_for()
     assert stories.count() == 3
     assert page.locator("h1").inner_text() == "云岭峡谷三件事"

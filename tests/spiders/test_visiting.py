@@ -158,7 +158,7 @@ def test_failing_end_of_visit_does_not_block_others(
 
 
 def test_stopping_waits_for_a_visit_that_is_being_ended(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "LOOK", 0.001)
+    monkeypatch.setattr(visiting, "CHECK_SECONDS", 0.001)
     spider, ended = worker(), []
     ending, may_end = asyncio.Event(), asyncio.Event()
 

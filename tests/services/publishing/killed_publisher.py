@@ -48,7 +48,7 @@ class KillAtStep:
 
 def main(folder: Path, target: str, step: int) -> None:
     death = KillAtStep(step)
-    for name in ("follow", "take", "settle"):
+    for name in ("follow", "lease_due", "settle"):
         setattr(Outbox, name, death.around(getattr(Outbox, name)))
     for name in ("put", "remove"):
         setattr(tables.TableTarget, name, death.around(getattr(tables.TableTarget, name)))
