@@ -14,7 +14,7 @@ from newsportal.classify.base import Example, train
 from newsportal.classify.keywords import keywords
 from newsportal.text import segment
 from newsportal_lab.evaluate import classify
-from newsportal_lab.evaluate.classify import read
+from newsportal_lab.evaluate.classify import read_examples
 
 ASKED = 1000
 
@@ -31,9 +31,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--learn", type=int, default=1000, help="examples that are learnt from")
     options = parser.parse_args()
-    learnt: list[Example] = read(options.folder, "train")
+    learnt: list[Example] = read_examples(options.folder, "train")
     learnt = learnt[:: max(1, len(learnt) // options.learn)]
-    examples = read(options.folder, "test")
+    examples = read_examples(options.folder, "test")
     texts = [example.text for example in examples[:: max(1, len(examples) // ASKED)]]
     print(
         f"{len(learnt)} learnt, {len(texts)} asked, {sum(map(len, texts)) / len(texts):.0f} characters on average; texts a second, one core"

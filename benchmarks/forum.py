@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from newsportal.cli.pages import SavedPage, saved_pages
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import POSTERS, poster
+from newsportal.extractors.forum import POST_EXTRACTORS, post_extractor
 from newsportal.items import Page
 from newsportal.text import dom
 
@@ -34,7 +34,7 @@ def parse_only(page: SavedPage) -> object:
 
 
 def reader_of(name: str) -> Reader:
-    run = poster(name)
+    run = post_extractor(name)
 
     def read(page: SavedPage) -> object:
         try:
@@ -55,7 +55,7 @@ def least(read: Reader, page: SavedPage) -> float:
 
 
 def compare(folders: list[str]) -> None:
-    readers = {PARSING: parse_only} | {name: reader_of(name) for name in POSTERS}
+    readers = {PARSING: parse_only} | {name: reader_of(name) for name in POST_EXTRACTORS}
     pages = [page for folder in folders for page in saved_pages(folder) if page.error is None]
     size = sum(len(page.body) for page in pages) / 100_000
     seconds = dict.fromkeys(readers, 0.0)

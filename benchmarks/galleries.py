@@ -30,7 +30,7 @@ from newsportal.dedup.cosine import unit_vector
 from newsportal.dedup.photo_stories import PAPER_COSINE, PhotoStory, compare, cosine, pictures_of
 from newsportal.items import Image
 from newsportal.store.store import Store
-from newsportal_lab.evaluate.dedup import Score, per_pair
+from newsportal_lab.evaluate.dedup import Score, score_pairs
 from tests.photo_crawls import crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ def main() -> None:
         print(f"\n{f'duplicates ({len(hard)} pairs look alike and are none)':52}{'P %':>9}{'R %':>9}")
         line("paper C, as it tells", 0.95, 0.923)
         cosines, every = by_rule(texts, words_alone=True), by_rule(texts, words_alone=False)
-        told_pairs(f"paper C's rule here: cosine ≥ {PAPER_COSINE}", per_pair(cosines, set(right)), len(cosines & hard))
-        told_pairs("words and pictures, every two compared", per_pair(every, set(right)), len(every & hard))
-        told_pairs("newsportal: stories as stored", per_pair(set(joined), set(right)), len(set(joined) & hard))
+        told_pairs(f"paper C's rule here: cosine ≥ {PAPER_COSINE}", score_pairs(cosines, set(right)), len(cosines & hard))
+        told_pairs("words and pictures, every two compared", score_pairs(every, set(right)), len(every & hard))
+        told_pairs("newsportal: stories as stored", score_pairs(set(joined), set(right)), len(set(joined) & hard))
 
 
 if __name__ == "__main__":

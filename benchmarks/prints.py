@@ -13,7 +13,16 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from newsportal.extractors.images.head import read_header
-from newsportal.extractors.images.thumbnails import FLAT, FULL_SIDE, LOW, THUMB_SIDE, distance, fingerprint, phash, reencode
+from newsportal.extractors.images.thumbnails import (
+    FULL_SIDE,
+    LOW_FREQUENCIES,
+    MIN_DEVIATION,
+    THUMB_SIDE,
+    distance,
+    fingerprint,
+    phash,
+    reencode,
+)
 
 Picture = Image.Image
 WIDTH, HEIGHT = 480, 320
@@ -103,9 +112,9 @@ def costs(picture: Picture) -> None:
 
 def dhash(picture: Image.Image) -> str | None:
     """Krawetz's difference hash (Kind of Like That, 2013): grey, 9 × 8, a bit where a pixel is darker than its right neighbour."""
-    grey = np.asarray(picture.convert("L").resize((LOW + 1, LOW), Image.Resampling.BOX), dtype=np.float64)
+    grey = np.asarray(picture.convert("L").resize((LOW_FREQUENCIES + 1, LOW_FREQUENCIES), Image.Resampling.BOX), dtype=np.float64)
     bits = (grey[:, 1:] > grey[:, :-1]).ravel()
-    return None if float(grey.std()) < FLAT else f"{int(''.join('1' if bit else '0' for bit in bits), 2):016x}"
+    return None if float(grey.std()) < MIN_DEVIATION else f"{int(''.join('1' if bit else '0' for bit in bits), 2):016x}"
 
 
 def main() -> None:

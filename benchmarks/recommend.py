@@ -29,7 +29,7 @@ from newsportal.recommend import best, formulas
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.clicks import Clicks, hours
 from newsportal_lab.evaluate import ranking
-from newsportal_lab.evaluate.rankers import METHODS, Question, Scored, age_half_life
+from newsportal_lab.evaluate.rankers import METHODS, Question, ScoringRanker, age_half_life
 from newsportal_lab.evaluate.ranking import AGAIN, NEXT, WINDOW, Split
 
 SHOWN = 1000
@@ -89,7 +89,7 @@ FOLDERS = {"rsc15-again": "rsc15", "sim-unlabelled": "sim"}
 """Folders of sets that are not named after the set."""
 
 
-def als(clicks: Clicks, now: float, *, fades: float | None = None) -> Scored:
+def als(clicks: Clicks, now: float, *, fades: float | None = None) -> ScoringRanker:
     """ALS of ``implicit`` (Hu, Koren, Volinsky 2008) with 64 factors; readers are folded in with their views so far."""
     from implicit.als import AlternatingLeastSquares
     from scipy import sparse
@@ -107,10 +107,10 @@ def als(clicks: Clicks, now: float, *, fades: float | None = None) -> Scored:
         near = model.item_factors @ model.recalculate_user(0, row)
         return np.maximum(near, 1e-6) * formulas.decay(clicks.published, question.now, fades) if fades else near
 
-    return Scored(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
+    return ScoringRanker(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
 
 
-def als_decay(clicks: Clicks, now: float) -> Scored:
+def als_decay(clicks: Clicks, now: float) -> ScoringRanker:
     return als(clicks, now, fades=age_half_life(clicks))
 
 

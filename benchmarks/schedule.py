@@ -26,7 +26,7 @@ from pathlib import Path
 from newsportal.items.visits import MAX_PUBLISHED, Visit
 from newsportal.schedule import next_visit
 from newsportal.schedule.learnt import price
-from newsportal.schedule.policies import Past, Rules
+from newsportal.schedule.policies import History, Rules
 
 ZONE = timezone(timedelta(hours=8))
 BEGIN = datetime(2026, 3, 2, tzinfo=ZONE)  # a Monday
@@ -170,7 +170,7 @@ def _feeds(folder: Path) -> Iterator[tuple[str, list[datetime]]]:
     for file in sorted(folder.glob("*")):
         body = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         try:
-            entries = feed.parse(body, "http://localhost/", None, datetime.now(UTC)).entries
+            entries = feed.parse_feed(body, "http://localhost/", None, datetime.now(UTC)).entries
         except NotApplicable:
             continue
         yield file.stem, [entry.published for entry in entries if entry.published]
@@ -226,7 +226,7 @@ class Run:
             late = [at - published for published in new if published >= self.warm * DAY]
             self.outcome.delays += late
             self.outcome.by_kind.setdefault(source.kind, []).extend(late)
-        planned = next_visit(Past.of(past), self.rules[place], moment)
+        planned = next_visit(History.from_visits(past), self.rules[place], moment)
         self.rates[place] = planned.rate
         self.due[place] = max((planned.at - BEGIN).total_seconds(), at + 60)
 
@@ -323,7 +323,7 @@ def round_of(number: int) -> None:
     for source in sources:
         run = Run([source], [Rules(source.name, interval=60.0, zone=ZONE)], 3, 0)
         run.run()
-        pasts.append(Past.of(run.pasts[0][:50]))
+        pasts.append(History.from_visits(run.pasts[0][:50]))
     now = BEGIN + timedelta(days=3)
     began = time.process_time()
     rates = [next_visit(pasts[place % len(pasts)], Rules(f"feed:{place}", zone=ZONE), now).rate or 0.0 for place in range(number)]

@@ -112,11 +112,11 @@ class Redirected(FetchFailed):
 
 class RenderFailed(Unfetched):
     """Raised by ``rendering`` for an unrenderable page. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
-    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: may be tried again."""
+    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``transient``: may be tried again."""
 
-    def __init__(self, url: str, reason: str, detail: str | None = None, *, passing: bool = True) -> None:
+    def __init__(self, url: str, reason: str, detail: str | None = None, *, transient: bool = True) -> None:
         super().__init__(url, reason, detail)
-        self.passing = passing
+        self.transient = transient
 
 
 class StoreError(NewsportalError):

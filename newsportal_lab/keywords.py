@@ -29,15 +29,15 @@ from newsportal_lab.documents import answer_file, documents
 
 WINDOW: Final = 2  # words: adjacent ones only. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1).
 DAMPING: Final = 0.85  # d, as in the paper and PageRank
-CLOSE: Final = 0.0001  # the iteration ends when no rank changes more (section 2.2)
+TOLERANCE: Final = 0.0001  # the iteration ends when no rank changes more (section 2.2)
 MAX_ROUNDS: Final = 100
-LOOKED_AT: Final = 20_000  # characters: more would take seconds
+MAX_TEXT_CHARS: Final = 20_000  # characters: more would take seconds
 
 
 def textrank(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     """Return the words of highest rank. Words missing from the dictionary count as nouns."""
     kinds_of = _kinds()
-    words = segment(f"{title}\n{text[:LOOKED_AT]}")
+    words = segment(f"{title}\n{text[:MAX_TEXT_CHARS]}")
     vertices = [word if _counts(word) and kinds_of.get(word, "n")[:1] in ("n", "a") else None for word in words]
     edges: dict[str, set[str]] = {}
     for start in range(len(vertices)):
@@ -53,14 +53,14 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
     for _ in range(MAX_ROUNDS):
         before = ranks
         ranks = {word: 1 - DAMPING + DAMPING * sum(before[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
-        if max((abs(ranks[word] - before[word]) for word in edges), default=0.0) < CLOSE:
+        if max((abs(ranks[word] - before[word]) for word in edges), default=0.0) < TOLERANCE:
             break
     return ranks
 
 
 def tfidf(title: str, text: str, limit: int = MAX_KEYWORDS) -> tuple[Keyword, ...]:
     rare, default = _rarity()
-    counts = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
+    counts = Counter(filter(_counts, segment(f"{title}\n{text[:MAX_TEXT_CHARS]}")))
     return _best({word: times * rare.get(word, default) for word, times in counts.items()}, limit)
 
 

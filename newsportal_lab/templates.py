@@ -9,7 +9,7 @@ import typer
 
 from newsportal.cli.options import AsJson, command_group
 from newsportal.cli.output import make_table, print_json, print_table
-from newsportal.extractors.papers.url_tree import Directory, Library, plain, write_library
+from newsportal.extractors.papers.url_tree import Directory, Library, to_dict, write_library
 from newsportal.services.trying.templates import load, save
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A library of `extract --algorithm url_tree`.")]
@@ -41,8 +41,8 @@ def show(file: File, site: Site, directory: Below = None, as_json: AsJson = Fals
         reason = f" yet: {waiting} of it waiting for a sibling, a page of the same form" if waiting else "; list shows those it has"
         raise typer.BadParameter(f"the library has no template of {site}{directory or ''}{reason}", param_hint="SITE")
     rows = [
-        plain(path, template) | {"directory": "/" + "/".join(path), "content_tags": " ".join(template.path), "shared": len(template.shared)}
-        for path, template in found
+        to_dict(path, it) | {"directory": f"/{'/'.join(path)}", "content_tags": " ".join(it.path), "shared": len(it.shared)}
+        for path, it in found
     ]
     _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
 

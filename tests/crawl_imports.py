@@ -50,12 +50,12 @@ def compute() -> None:
     from newsportal.classify.lexicon import lexicon
     from newsportal.cli import app
     from newsportal.dedup.fingerprints import fingerprint
-    from newsportal.extractors.lists.engines import names
+    from newsportal.extractors.lists.engines import engine_names
     from newsportal.store import open_store
     from newsportal.text import normalise
 
     lexicon()
-    names()
+    engine_names()
     fingerprint(normalise("港口"))
     keywords("港口", "港口")
     with TemporaryDirectory() as folder:

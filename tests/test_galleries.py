@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newsportal_lab.evaluate.dedup import per_pair
+from newsportal_lab.evaluate.dedup import score_pairs
 from tests.photo_crawls import crawl, opened, stored_galleries
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def test_same_stories_are_folded_and_others_not(photos: MadeUpPhotos, runs: list
     from madeup.photos.measure import folded
 
     joined, right = folded(runs[1].kept, photos.gold())
-    score = per_pair(joined, right)
+    score = score_pairs(joined, right)
     assert score.wanted >= 100
     assert score.precision >= SAME_PRECISION, sorted(map(sorted, joined - right))
     assert score.recall >= SAME_RECALL, sorted(map(sorted, right - joined))

@@ -13,7 +13,7 @@ import pytest
 
 import newsportal
 import newsportal_lab
-from newsportal.messages import FORMS, NAME, SENTENCES, Message, as_text, explain, from_dict, joined, label, render, to_dict
+from newsportal.messages import FORMS, NAME, SENTENCES, Message, as_text, explain, from_dict, join_messages, label, render, to_dict
 from newsportal.messages.reasons import CAUSES, cause_of
 from newsportal.portal.language import catalog, translations
 from newsportal.schedule.health import STATES
@@ -113,7 +113,7 @@ def test_messages_round_trip_as_json() -> None:
     moment = datetime(2026, 3, 1, 8, tzinfo=UTC)
     for message in (
         Message("note.state", before=Message("state.new"), after=Message("state.failing"), why=Message("health.resting", until=moment)),
-        joined(Message("why.never"), Message("why.hours")),
+        join_messages(Message("why.never"), Message("why.hours")),
         as_text("verbatim %s"),
         Message("of-a-later-version", number=3),
     ):
@@ -141,7 +141,7 @@ def test_messages_are_hashable_and_rendered_in_any_language() -> None:
     assert {Message("why.weight", weight=2.0, wait=5), Message("why.weight", wait=5, weight=2.0)} == {
         Message("why.weight", weight=2.0, wait=5)
     }
-    both = joined(Message("why.interval", wait=30.0), Message("why.hours"))
+    both = join_messages(Message("why.interval", wait=30.0), Message("why.hours"))
     assert str(both) == "every 30 minutes; its visiting hours begin then"
     assert render(both, ZH).startswith("每 30 分钟")
     assert str(Message("of-a-later-version", number=3)) == "of-a-later-version 3"

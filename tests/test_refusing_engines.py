@@ -26,8 +26,8 @@ from scrapy.statscollectors import MemoryStatsCollector
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.errors import EngineBlocked
-from newsportal.extractors.lists.engines import load
-from newsportal.extractors.lists.result_pages import read
+from newsportal.extractors.lists.engines import load_engine
+from newsportal.extractors.lists.result_pages import read_results
 from newsportal.items import Link, Page
 from newsportal.sources.timing import refusal
 from newsportal.spiders.metasearch import MetasearchSpider
@@ -148,19 +148,19 @@ def test_searxng_json_is_parsed() -> None:
         {"title": "没有网址"},
         "什么",
     ]
-    found = read(load("bing_web"), page_of(json.dumps({"query": "古镇", "results": rows})), NOW)
+    found = read_results(load_engine("bing_web"), page_of(json.dumps({"query": "古镇", "results": rows})), NOW)
     assert [(result.title, result.link, result.summary, result.published is not None) for result in found.results] == [
         ("海岛航线恢复", "https://a.example/1.html", "停了两周的航线…", True),
         ("古镇夜游", "https://b.example/2.html", None, False),
     ]
     assert not found.changed
-    assert read(load("bing_web"), page_of('{"results": []}'), NOW).results == ()
+    assert read_results(load_engine("bing_web"), page_of('{"results": []}'), NOW).results == ()
 
 
 @pytest.mark.parametrize(("error", "reason"), [("CAPTCHA", "captcha"), ("Suspended: too many requests", "quota")])
 def test_searxng_without_responsive_engines_is_blocked(error: str, reason: str) -> None:
     with pytest.raises(EngineBlocked) as refusal:
-        read(load("bing_web"), page_of(json.dumps({"results": [], "unresponsive_engines": [["google", error]]})), NOW)
+        read_results(load_engine("bing_web"), page_of(json.dumps({"results": [], "unresponsive_engines": [["google", error]]})), NOW)
     assert refusal.value.reason == reason
 
 

@@ -18,7 +18,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from newsportal.cli.options import moment
 from newsportal.cli.recommend import view_moment as clicked
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.messages import Message, show_in
+from newsportal.messages import Message, set_zone
 from newsportal.sources import load
 from newsportal.sources.timing import due_at, rules
 from newsportal.spiders.metasearch import MetasearchSpider
@@ -68,9 +68,9 @@ def test_region_hours_use_configured_zone(file: Path) -> None:
 
 @pytest.fixture
 def in_zone() -> Iterator[None]:
-    show_in(ZoneInfo(ZONE))
+    set_zone(ZoneInfo(ZONE))
     yield
-    show_in(None)
+    set_zone(None)
 
 
 def test_messages_use_configured_zone(in_zone: None) -> None:

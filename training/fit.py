@@ -28,9 +28,9 @@ from rapidfuzz.distance import LCSseq
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.best import longest_description
-from newsportal.extractors.article.block_features import Table, features
+from newsportal.extractors.article.block_features import Table, block_features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
-from newsportal.extractors.article.body import VERSION, BlockModel, decide, from_dict
+from newsportal.extractors.article.body import VERSION, BlockModel, choose_body, from_dict
 from newsportal.extractors.fields import title
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.items import Page
@@ -94,7 +94,7 @@ def main() -> None:
     options = parser.parse_args()
     real = [example for folder in options.folders for example in read_folder(folder)]
     made_up = list(made_up_examples())
-    names = tuple(features(real[0].page, None, None).names)
+    names = tuple(block_features(real[0].page, None, None).names)
     print(f"{len(real)} pages, {len(made_up)} made-up ones, {sum(len(example.right) for example in real)} blocks, {len(names)} features")
     held_out: dict[str, list[Agreement]] = {}
     for train, test in folds(real):
@@ -144,7 +144,7 @@ def example_of(document: dom.Document, gold: str, weight: float, folder: str) ->
     if page is None or not page.blocks:
         return None
     meta = read_metadata(document)
-    table = features(page, title.best_title(document, meta, None), longest_description(meta, None), meta.article("articleBody"))
+    table = block_features(page, title.best_title(document, meta, None), longest_description(meta, None), meta.article("articleBody"))
     right = label(page.texts, gold)
     text = max(float(table.length[right].sum()), 200.0)
     weights = weight * np.minimum(table.length.astype(np.float64) / text, 0.25) ** 0.7
@@ -210,7 +210,7 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: i
 
 def agreement(model: BlockModel, example: Example) -> Agreement:
     """Compare the text that :mod:`newsportal.extractors.article.body` would choose with the gold text."""
-    body = decide(example.page, model.likely(example.table.of(model.columns)), example.table)
+    body = choose_body(example.page, model.predict(example.table.select(model.columns)), example.table)
     text, gold = squash("".join(body.lines)), squash(example.gold)
     return Agreement(int(LCSseq.similarity(text, gold)), len(text), len(gold))
 

@@ -26,23 +26,23 @@ import numpy as np
 from catboost import CatBoostClassifier, Pool, sum_models
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.any_page import MIN_THREAD_PROBABILITY, NOSCRIPT, THREAD, content_of, posts_of, without_scripts
-from newsportal.extractors.article.best import FEW_CHARS
+from newsportal.extractors.article.any_page import MIN_THREAD_PROBABILITY, NOSCRIPT, THREAD, choose_content, posts_of, without_scripts
+from newsportal.extractors.article.best import MAX_CHARS_TO_SEARCH_SCRIPTS
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.body import Body, block_model, from_dict
 from newsportal.extractors.article.page_kind import (
     COLUMNS,
+    EPSILON,
+    FEATURE_NAMES,
     KINDS,
-    NAMES,
+    MIN_PRODUCT_PROBABILITY,
     PRODUCT,
     PRODUCT_BLOCKS,
     PRODUCT_COLUMNS,
-    PRODUCT_LEAST,
-    SMALL,
     PageKind,
     PageModel,
-    page_figures,
-    product_figures,
+    page_features,
+    product_features,
 )
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.text import dom
@@ -122,7 +122,7 @@ def read_pages(folder: Path, news: bool) -> Iterator[PageExample]:
     for document, gold in read_documents(folder):
         weight = BLOCK_WEIGHT if news else 1.0
         page = page_example(document, gold, news, weight, folder.name)
-        if f"<{NOSCRIPT}" in document.html and (page is None or page.blocks.table.length.sum() < FEW_CHARS):
+        if f"<{NOSCRIPT}" in document.html and (page is None or page.blocks.table.length.sum() < MAX_CHARS_TO_SEARCH_SCRIPTS):
             page = page_example(without_scripts(document), gold, news, weight, folder.name) or page
         if page is not None:
             yield page
@@ -138,8 +138,8 @@ def page_example(document: dom.Document, gold: Mapping[str, Any], news: bool, we
     if blocks is None:
         return None
     model, table = block_model(), blocks.table
-    likely = model.likely(table.of(model.columns))
-    figures = page_figures(document, read_metadata(document), blocks.page, table, likely)
+    likely = model.predict(table.select(model.columns))
+    figures = page_features(document, read_metadata(document), blocks.page, table, likely)
     kind = gold.get("kind") or "article"
     posts = () if news else posts_of(document, datetime.now(UTC))
     return PageExample(blocks, CALLED.get(kind, kind), news, figures, likely, "\n".join(post.text or "" for post in posts))
@@ -177,7 +177,7 @@ def merged(parts: Iterable[Mapping[int, NDArray[np.float32]]]) -> dict[int, NDAr
 def likely_of(pages: Sequence[PageExample], content: Mapping[str, Any], kinds: Mapping[int, PageKind]) -> dict[int, NDArray[np.float32]]:
     """Return the probabilities of the blocks of each page by its ``id``."""
     model = from_dict(dict(content))
-    return {id(page): model.likely(with_kind(page, kinds).of(model.columns)) for page in pages}
+    return {id(page): model.predict(with_kind(page, kinds).select(model.columns)) for page in pages}
 
 
 def folds_of(pages: Sequence[PageExample]) -> dict[str, int]:
@@ -194,12 +194,12 @@ def kinds_of(
     page_kinds: dict[int, PageKind] = {}
     for number in range(FOLDS):
         model = as_model(fit_kinds([*(page for page in real if fold[page.blocks.site] != number), *made_up]))
-        page_kinds |= {id(page): model.kind(page.figures) for page in real if fold[page.blocks.site] == number}
+        page_kinds |= {id(page): model.classify(page.figures) for page in real if fold[page.blocks.site] == number}
         right = [page_kinds[id(page)].name == page.kind for page in real if fold[page.blocks.site] == number and not page.news]
         print(f"kinds, fold {number}: {100 * sum(right) / len(right):.1f} % of {len(right)} pages right")
     kinds = fit_kinds([*real, *made_up])
     model = as_model(kinds)
-    return kinds, page_kinds | {id(page): model.kind(page.figures) for page in made_up}
+    return kinds, page_kinds | {id(page): model.classify(page.figures) for page in made_up}
 
 
 def as_model(kinds: Mapping[str, Any], content: Mapping[str, Any] | None = None, product: Mapping[str, Any] | None = None) -> PageModel:
@@ -212,7 +212,7 @@ def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:
     """Return a model for each kind, and one for news; every page is used twice, the second time without its URL."""
     rows = np.stack([page.figures for page in pages])
     hidden = rows.copy()
-    place = [number for number, name in enumerate(NAMES) if name.startswith("address_")]
+    place = [number for number, name in enumerate(FEATURE_NAMES) if name.startswith("address_")]
     hidden[:, place] = figures_of_nothing()[place]
     rows = np.concatenate([rows, hidden])
     labels = {kind: [page.kind == kind for page in pages] for kind in KINDS} | {"news": [page.news for page in pages]}
@@ -223,7 +223,7 @@ def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:
             weights = [KIND_WEIGHT if page.news else 1.0 for page in pages]
         weight = np.concatenate([weights, np.array(weights) * UNKNOWN_WEIGHT])
         model = CatBoostClassifier(**COMMON, **PAGE_SETTINGS).fit(rows, np.array(right * 2).astype(int), sample_weight=weight)
-        models[name] = as_dict(model, NAMES, "", PAGE_SETTINGS["depth"])
+        models[name] = as_dict(model, FEATURE_NAMES, "", PAGE_SETTINGS["depth"])
     return models
 
 
@@ -262,12 +262,12 @@ def rights_of(pages: Sequence[PageExample]) -> NDArray[np.int64]:
 
 def fit_products(real: Sequence[PageExample], kinds: Mapping[int, PageKind], likely: Mapping[int, NDArray[np.float32]]) -> dict[str, Any]:
     """Return the model that is added to the scores of the model of content on pages of products, from its ``likely`` on unseen sites."""
-    pages = [page for page in real if not page.news and kinds[id(page)].of(PRODUCT) >= PRODUCT_LEAST]
+    pages = [page for page in real if not page.news and kinds[id(page)].probability_of(PRODUCT) >= MIN_PRODUCT_PROBABILITY]
     tables = [with_kind(page, kinds) for page in pages]
-    figures = [product_figures(page.blocks.page, page.blocks.table.length) for page in pages]
+    figures = [product_features(page.blocks.page, page.blocks.table.length) for page in pages]
     rows = np.concatenate([np.concatenate(both) for both in zip([table.values for table in tables], figures, strict=True)], axis=1).T
-    weight = np.concatenate([page.blocks.weight * kinds[id(page)].of(PRODUCT) for page in pages])
-    before = np.clip(np.concatenate([likely[id(page)] for page in pages]).astype(np.float64), SMALL, 1 - SMALL)
+    weight = np.concatenate([page.blocks.weight * kinds[id(page)].probability_of(PRODUCT) for page in pages])
+    before = np.clip(np.concatenate([likely[id(page)] for page in pages]).astype(np.float64), EPSILON, 1 - EPSILON)
     pool = Pool(rows, rights_of(pages), weight=weight, baseline=np.log(before / (1 - before)))
     models = [CatBoostClassifier(**{**COMMON, **PRODUCT_SETTINGS, "random_seed": seed}).fit(pool) for seed in range(1, FITS + 1)]
     mean = sum_models(models, weights=[1 / FITS] * FITS)
@@ -278,8 +278,8 @@ def word_f1(page: PageExample, model: PageModel, kind: PageKind) -> float:
     """Return the benchmark's measure: F1 of the multisets of words, for a thread those of its posts."""
     table: Table = page.blocks.table
     body = Body(page.blocks.page, page.likely >= 0.5, page.likely, table)
-    text = page.posts if kind.of(THREAD) >= MIN_THREAD_PROBABILITY else ""
-    text = text or "\n".join(content_of(body, kind, model).lines)
+    text = page.posts if kind.probability_of(THREAD) >= MIN_THREAD_PROBABILITY else ""
+    text = text or "\n".join(choose_content(body, kind, model).lines)
     found, gold = (Counter(WORD.findall(words.lower())) for words in (text, page.blocks.gold))
     return 2 * (found & gold).total() / max(found.total() + gold.total(), 1)
 

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
 from newsportal.errors import EgressDenied, NewsportalError, Unfetched
-from newsportal.messages import show_in
+from newsportal.messages import set_zone
 from newsportal.services.jobs.base import in_job, run_as_job
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -175,7 +175,7 @@ def _options(
         from newsportal.cli.options import load_environment  # --help imports nothing of this package
 
         load_environment(env_file)
-    context.call_on_close(lambda: show_in(None))
+    context.call_on_close(lambda: set_zone(None))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # run when no spider is named
 
-BROKEN = frozenset(
+FAILED_REASONS = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
 )  # reasons that count as failures: exit status 1, after the report
 
-COLLECTIONS: Final = (5_000, 5, 5)
+GC_THRESHOLDS: Final = (5_000, 5, 5)
 """Thresholds of the garbage collector: new objects between two collections, and collections between two of older generations; a full one
 after some forty pages."""
 
@@ -101,7 +101,7 @@ def start(process: AsyncCrawlerProcess) -> None:
     seventh of the CPU time."""
     gc.freeze()
     gc.enable()
-    gc.set_threshold(*COLLECTIONS)
+    gc.set_threshold(*GC_THRESHOLDS)
     process.start()
 
 
@@ -138,9 +138,9 @@ def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     return merged if len(crawlers) > 1 else replace(merged, id=merged.id.rsplit("-", 1)[0])
 
 
-def failures(run: report.Run) -> list[str]:
+def failure_reasons(run: report.Run) -> list[str]:
     """Return the reasons why a run failed; empty if it finished or was stopped by the user."""
-    return sorted(BROKEN.intersection((run.reason or "").split(", ")))
+    return sorted(FAILED_REASONS.intersection((run.reason or "").split(", ")))
 
 
 def select_spiders(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
@@ -198,18 +198,18 @@ def crawl(
     config = load(sources)
     names = select_spiders(spider, topic, source, config)
     options = CrawlOptions(names, topic, source, due, sources, replay, archive, level, log_file, log_format, run_id)
-    if not as_json and (word := hints.packaged(config)):
+    if not as_json and (word := hints.packaged_file_hint(config)):
         typer.echo(word, err=True)
     result = run(options, progress=sys.stderr.isatty() and not as_json)
     if as_json:
         print_json(report.to_dict(result))
     else:
-        typer.echo("\n".join((report.table(result), *hints.after(result, config))))
+        typer.echo("\n".join((report.table(result), *hints.hints_after_crawl(result, config))))
     if config.publish:
-        from newsportal.cli.publish import after_crawl
+        from newsportal.cli.publish import publish_after_crawl
 
-        after_crawl(config, lambda line: typer.echo(line, err=True))
-    if broken := failures(result):
+        publish_after_crawl(config, lambda line: typer.echo(line, err=True))
+    if broken := failure_reasons(result):
         raise NewsportalError(f"the crawl failed: {', '.join(broken)}; fix the cause and run it again: nothing is lost")
 
 

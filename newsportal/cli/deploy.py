@@ -29,7 +29,7 @@ from newsportal.sources.uris import mask
 
 PACKAGE = "newsportal"
 SOURCES_NAME = f"{PACKAGE}/sources.yaml"
-ENTRY = "newsportal_deployed"
+ENTRY_MODULE = "newsportal_deployed"
 """The module that scrapyd loads, with a unique name: an installed newsportal precedes the egg on Python's path (pkg_resources appends
 eggs), so this module moves the egg to the front."""
 
@@ -49,24 +49,24 @@ DIGITS = 4  # digits per number of a release, zero-padded: numbers up to 9,999 s
 RELEASE = re.compile(rf"\d{{1,{DIGITS}}}(\.\d{{1,{DIGITS}}})+")
 
 
-def build(sources: bytes | None = None) -> bytes:
+def build_egg(sources: bytes | None = None) -> bytes:
     """Return the egg; ``sources`` replaces the packaged sources file."""
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as egg:
         found = dict(_walk(files(PACKAGE), PACKAGE))
         if sources is not None:
             found[SOURCES_NAME] = sources
-        found[f"{ENTRY}.py"] = ENTRY_SOURCE.encode()
+        found[f"{ENTRY_MODULE}.py"] = ENTRY_SOURCE.encode()
         found["EGG-INFO/PKG-INFO"] = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {__version__}\n".encode()
-        found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY}\n".encode()
-        found |= {"EGG-INFO/top_level.txt": f"{PACKAGE}\n{ENTRY}\n".encode(), "EGG-INFO/zip-safe": b"\n"}
-        found |= {f"{name}c": compiled(name, source) for name, source in found.items() if name.endswith(".py")}
+        found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY_MODULE}\n".encode()
+        found |= {"EGG-INFO/top_level.txt": f"{PACKAGE}\n{ENTRY_MODULE}\n".encode(), "EGG-INFO/zip-safe": b"\n"}
+        found |= {f"{name}c": compile_module(name, source) for name, source in found.items() if name.endswith(".py")}
         for name, content in sorted(found.items()):
             egg.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)  # a fixed time, for reproducible eggs
     return buffer.getvalue()
 
 
-def compiled(name: str, source: bytes) -> bytes:
+def compile_module(name: str, source: bytes) -> bytes:
     """Return a ``.pyc`` without timestamp (PEP 552): zipimport reads a zip's times in the server's zone. Other Pythons use the source."""
     with TemporaryDirectory() as folder:
         file, output = Path(folder, "module.py"), Path(folder, "module.pyc")
@@ -89,7 +89,7 @@ def stamp(now: datetime) -> str:
     return str(int(now.timestamp()))
 
 
-def sortable(version: str) -> str:
+def sortable_version(version: str) -> str:
     """Return ``1.10.2`` as ``0001_0010_0002``; other names as scrapyd stores them, in whatever order they sort."""
     if RELEASE.fullmatch(version):
         return "_".join(number.zfill(DIGITS) for number in version.split("."))
@@ -101,7 +101,7 @@ def stored_version(version: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", version)
 
 
-PLACE = (
+STORE_HINT = (
     "store: relative paths start at NEWSPORTAL_HOME in the server's environment (default: scrapyd's working folder); "
     "the log of each job begins with the resulting path"
 )  # settings with destinations: a local path says nothing about the server
@@ -139,7 +139,7 @@ def _delete_version(server: Server, version: str) -> None:
         server.post("delversion", [("project", server.target.project), ("version", version)])
 
 
-def check(found: Deployed) -> None:
+def check_deployed(found: Deployed) -> None:
     """Raises ``NewsportalError`` for an egg that was accepted but does not work."""
     if not found.spiders:
         raise NewsportalError(f"{found.url} found no spider in the egg and still runs the previous version; is it an egg of newsportal?")
@@ -165,7 +165,7 @@ def deploy(
     config = load(sources) if egg is None else None
     path = config.path if config and config.path and config.path.exists() else None
     if egg is None:
-        content = build(path.read_bytes() if path else None)
+        content = build_egg(path.read_bytes() if path else None)
     else:
         try:
             content = egg.read_bytes()
@@ -182,7 +182,7 @@ def deploy(
     found = replace(found, project=project) if project else found
     if word := exposure_warning(found):
         typer.echo(word, err=True)
-    deployed = send(Server(found), sortable(label) if (label := version or found.version) else stamp(datetime.now(UTC)), content)
+    deployed = send(Server(found), sortable_version(label) if (label := version or found.version) else stamp(datetime.now(UTC)), content)
     if as_json:
         print_json(asdict(deployed))
     else:
@@ -191,5 +191,5 @@ def deploy(
         if config is not None:
             typer.echo(f"sources: {path}" if path else "sources: the example file of newsportal")
             store = mask(config.store)
-            typer.echo(PLACE if store.startswith("sqlite") else f"store: {store}, unless set otherwise in the server's environment")
-    check(deployed)
+            typer.echo(STORE_HINT if store.startswith("sqlite") else f"store: {store}, unless set otherwise in the server's environment")
+    check_deployed(deployed)

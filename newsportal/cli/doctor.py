@@ -19,13 +19,13 @@ from rich.console import Console
 
 from newsportal import text
 from newsportal.cli import hints
-from newsportal.cli.hints import counted, hosts, resolvable_hosts
+from newsportal.cli.hints import counted, resolvable_hosts, source_hosts
 from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
 from newsportal.items.visits import Visit
 from newsportal.messages import Message, local, reason_message
-from newsportal.net.rendering import Limits, find_chromium, missing, standalone
+from newsportal.net.rendering import Limits, find_chromium, missing_parts, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.search.docs import visible_articles
@@ -89,7 +89,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
         yield Finding("sources.yaml", False, str(error), FILE_REMEDY)
         return
     counts = ", ".join(f"{len(getattr(config, name))} {name}" for name in ("topics", *PLACES))
-    hint = hints.packaged(config)
+    hint = hints.packaged_file_hint(config)
     yield Finding("sources.yaml", None if hint else True, hint or f"{config.path}: {counts}")
     for name, (check, remedy) in CHECKS.items():
         try:
@@ -191,7 +191,7 @@ def _queue(sources: Sources) -> Result:
 def _browser(sources: Sources) -> Result:
     """Check Chromium for sources with ``render: true``, by starting it as the crawl would."""
     keys = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
-    problem = missing(sources.rendering.browser)
+    problem = missing_parts(sources.rendering.browser)
     if not keys and problem:
         return Result(None, "none; only needed by sources with render: true")
     if not keys:
@@ -199,7 +199,7 @@ def _browser(sources: Sources) -> Result:
     if problem:
         return Result(False, f"{', '.join(keys)}: pages cannot be rendered", problem)
     try:
-        return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
+        return Result(True, standalone.check_browser(Setup(Limits(), sources.rendering.browser)))
     except RenderFailed as error:
         return Result(False, error.detail or error.reason, "start it by hand as the crawl's user to see what is missing")
 
@@ -234,7 +234,7 @@ def _proxy(sources: Sources) -> Result | None:
 
 
 def _network(sources: Sources) -> Result:
-    names, reached = hosts(sources), resolvable_hosts(sources)
+    names, reached = source_hosts(sources), resolvable_hosts(sources)
     if not names:
         return Result(None, "no feed, region, forum or gallery to check")
     detail = f"{len(reached)} of {len(names)} hosts were resolved" + ("" if reached else f" (asked for: {', '.join(names)})")

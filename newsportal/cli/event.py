@@ -13,7 +13,7 @@ import typer
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, moment, open_record
 from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_result, print_rows, print_table, report_progress
-from newsportal.cli.story import changing
+from newsportal.cli.story import open_for_change
 from newsportal.messages import format_time
 from newsportal.services.events import editing, following
 from newsportal.services.events.editing import Log
@@ -83,7 +83,7 @@ def rename(
     sources: SourcesFile = None,
 ) -> None:
     """Give an event a title."""
-    with changing(sources) as (store, log):
+    with open_for_change(sources) as (store, log):
         print_edit(id, editing.rename(store, id, title, **edited_now(log)), as_json)
 
 
@@ -91,13 +91,13 @@ def pin(
     id: Id, off: Annotated[bool, typer.Option("--off", help="No longer.")] = False, as_json: AsJsonLine = False, sources: SourcesFile = None
 ) -> None:
     """Keep an event above the others."""
-    with changing(sources) as (store, log):
+    with open_for_change(sources) as (store, log):
         print_edit(id, editing.pin(store, id, not off, **edited_now(log)), as_json)
 
 
 def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Take stories out of an event into a new one."""
-    with changing(sources) as (store, log):
+    with open_for_change(sources) as (store, log):
         new, number = editing.split(store, id, stories, **edited_now(log))
         print_edit(new, number, as_json)
 
@@ -109,7 +109,7 @@ def join(
     sources: SourcesFile = None,
 ) -> None:
     """Put all stories of another event into this one."""
-    with changing(sources) as (store, log):
+    with open_for_change(sources) as (store, log):
         print_edit(id, editing.join(store, id, other, **edited_now(log)), as_json)
 
 
@@ -119,7 +119,7 @@ def undo(
     sources: SourcesFile = None,
 ) -> None:
     """Undo an edit, unless its story or event was changed since."""
-    with changing(sources) as (store, log):
+    with open_for_change(sources) as (store, log):
         print_edit(editing.undo(store, number, **edited_now(log)).event_id, number, as_json)
 
 

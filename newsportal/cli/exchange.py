@@ -52,7 +52,7 @@ class ArticleFilter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def holds(self, article: StoredArticle) -> bool:
+    def matches(self, article: StoredArticle) -> bool:
         return (
             article.hidden is None  # hidden by an editor
             and self.topic in (None, *article.topics)
@@ -86,7 +86,7 @@ def export(
         selection = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
         if word := hints.unknown_topic(config, topic):
             typer.echo(word, err=True)
-        articles = count_items(filter(selection.holds, store.all_articles()), "articles", transient=False)
+        articles = count_items(filter(selection.matches, store.all_articles()), "articles", transient=False)
         if format is Format.warc and path is not None:
             write_warc(articles, path, lambda article: full_values(article, store))
             return
@@ -220,7 +220,7 @@ ENDINGS: Final = {
 }  # fmt: skip
 """File name ending → format."""
 
-LONGEST: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has at most 16 MB of text
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has at most 16 MB of text
 SHOWN: Final = 20  # invalid rows that are printed; --json prints all
 
 
@@ -295,12 +295,12 @@ def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
 
 def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
     number = 0
-    while line := stream.readline(LONGEST):
+    while line := stream.readline(MAX_LINE_BYTES):
         number += 1
-        if len(line) == LONGEST and not line.endswith(b"\n"):
-            while (rest := stream.readline(LONGEST)) and not rest.endswith(b"\n"):
+        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+            while (rest := stream.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
                 pass
-            yield number, ValueError(f"a line longer than {LONGEST} bytes")
+            yield number, ValueError(f"a line longer than {MAX_LINE_BYTES} bytes")
         elif line.strip():
             try:
                 yield number, json.loads(line.decode("utf-8-sig"))

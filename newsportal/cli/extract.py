@@ -13,16 +13,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.output import pick, tracked, write_json_lines
+from newsportal.cli.output import pick, track_items, write_json_lines
 from newsportal.cli.pages import (
     UNKNOWN,
     WEB,
     PageSource,
     SavedFrom,
     SavedPage,
-    addresses,
     describe,
-    refuse_for_folder,
+    page_urls,
+    reject_url_of_folder,
     require_source,
     saved_pages,
 )
@@ -32,8 +32,8 @@ from newsportal.extractors import EXTRACTORS, Extract, Learner, PersistentLearne
 from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import NO_CONTENT, NONE
 from newsportal.extractors.article.site import site_of
-from newsportal.extractors.lists.page_turns import NOWHERE
-from newsportal.extractors.lists.pagination import EXPECTED, MAX_FETCHED, MultiPage, PageRead, find_pager, is_thread
+from newsportal.extractors.lists.page_turns import BASE_URL
+from newsportal.extractors.lists.pagination import EXPECTED_ENDS, MAX_FETCHED, MultiPage, PageRead, find_pager, is_thread
 from newsportal.items import Extraction, Link, Page
 from newsportal.services.trying import templates
 from newsportal.text import clean, dom
@@ -43,7 +43,7 @@ Format = Annotated[str, typer.Option("--format", "-f", help="json: one line per 
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="The file to write, or a folder for the bodies of a folder; default: standard output.")
 ]
-BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
+BODY_FORMATS: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
     "markdown": (".md", lambda row: markdown_of(row["html"] or "", row["title"])),
     "text": (".txt", lambda row: row["text"] or ""),
     "html": (".html", lambda row: row["html"] or ""),
@@ -51,27 +51,27 @@ BODIES: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str]]]] = {
 
 DELAY = 1.0  # seconds between two requests to one host, as in the crawl
 PUBLIC_ONLY = "this command fetches only public http(s) URLs; save the page with a browser and name the file"
-LATER = "try again later"
+RETRY_HINT = "try again later"
 REMEDIES = {
     "egress-denied": PUBLIC_ONLY,
     "too-many": f"an article may have at most {MAX_FETCHED} pages",
-    **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
+    **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), RETRY_HINT),
 }  # advice for a missing page, if any
 
-CONTINUED = (None, "article", "photo story", "documentation")
+MULTIPAGE_KINDS = (None, "article", "photo story", "documentation")
 """Kinds of pages whose further pages continue the text; those of a thread or a list have texts of their own."""
 
 
 def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
     """Return the article of one page; ``pages`` if its pager links to further ones. Raises ``NotApplicable``."""
     read = _read(page, link, run)
-    return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.several_pages))
+    return replace(read.found, pages=tuple(url.removeprefix(BASE_URL) for url in read.pager.several_pages))
 
 
 def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
     """Return the article with all available pages; failures are reported on standard error. Raises ``NotApplicable`` without an article."""
     current = _read(page, link, run)
-    if is_thread(page.url) or current.found.kind not in CONTINUED:
+    if is_thread(page.url) or current.found.kind not in MULTIPAGE_KINDS:
         return current.found
     first, earlier = current, current.pager.first
     if earlier is not None and identity(earlier) != identity(current.url):  # a later page: the first one, if it can be had, as in the crawl
@@ -81,14 +81,14 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
         except Exception as error:  # noqa: BLE001  the requested page is an article
             _warn(current.url, f"without its first page, {earlier}", _reason_of(error))
     pages, last = MultiPage(first, identity), first.url
-    while urls := pages.wanted():
+    while urls := pages.next_urls():
         last = urls[0]
         try:
-            pages.take(current if identity(last) == identity(current.url) else _next_page(run, fetch, last, pages.strays), last)
+            pages.add_page(current if identity(last) == identity(current.url) else _next_page(run, fetch, last, pages.is_stray), last)
         except Exception as error:  # noqa: BLE001  on any error the article consists of the pages so far
-            pages.refuse(last, _reason_of(error))
+            pages.reject(last, _reason_of(error))
     for reason in pages.ends:
-        if reason not in EXPECTED:
+        if reason not in EXPECTED_ENDS:
             _warn(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
     found = pages.result()
     return found if first is current else replace(found, canonical=found.canonical or first.url)
@@ -141,7 +141,7 @@ def extract(
         run = extractor(algorithm, any_page=True)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
-    refuse_for_folder(url, source)
+    reject_url_of_folder(url, source)
     require_source(source)
     if render and not source.startswith(WEB):
         raise typer.BadParameter("saved pages are not rendered; name a URL", param_hint="--render")
@@ -195,7 +195,7 @@ def answers(
         return
     if isinstance(run, Learner) and Path(source).is_dir():
         learn(source, run, now, 1 if keeping else 2)
-    for saved in tracked(saved_pages(source), "extracting"):
+    for saved in track_items(saved_pages(source), "extracting"):
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
             continue
@@ -210,8 +210,8 @@ def _extract_and_learn(run: Learner, document: dom.Document, link: Link | None, 
 
 def learn(folder: str, run: Learner, now: datetime, min_pages: int = 2) -> None:
     """Let ``run`` learn from sites with at least ``min_pages`` pages in the folder, page by page: two suffice to learn from each other."""
-    counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
-    for saved in tracked(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= min_pages), "learning"):
+    counts = Counter(site for address in page_urls(folder) if (site := site_of(address)))
+    for saved in track_items(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= min_pages), "learning"):
         if saved.error is None:
             page, link = _page(saved, None, now)
             try:
@@ -253,9 +253,9 @@ def writer(form: str, source: str, out: Path | None) -> Callable[[Rows], None]:
     """Return a function that writes all answers. Raises ``typer.BadParameter`` for an unknown format, or an unsuitable ``out``."""
     if form == "json":
         return lambda rows: write_json_lines(({name: value for name, value in row.items() if name != "html"} for row in rows), out)
-    if form not in BODIES:
-        raise typer.BadParameter(f"no format is called {form!r}; there are: json, {', '.join(BODIES)}", param_hint="--format")
-    (ending, body), folder = BODIES[form], Path(source).is_dir()
+    if form not in BODY_FORMATS:
+        raise typer.BadParameter(f"no format is called {form!r}; there are: json, {', '.join(BODY_FORMATS)}", param_hint="--format")
+    (ending, body), folder = BODY_FORMATS[form], Path(source).is_dir()
     if folder and (out is None or (out.exists() and not out.is_dir())):
         raise typer.BadParameter(f"{source} is a folder: name a folder with --out for its bodies", param_hint="--format")
 

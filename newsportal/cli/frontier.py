@@ -24,7 +24,7 @@ from newsportal.portal.monitor.queues import AsideRow, BusyHost, QueueRow, Queue
 from newsportal.sources import Sources
 from newsportal.sources.uris import mask
 
-ASIDE = 1000  # requests set aside that are searched for a given one; more are a bug rather than an accident
+MAX_SET_ASIDE = 1000  # requests set aside that are searched for a given one; more are a bug rather than an accident
 Spider = Annotated[str | None, typer.Option(help="Only this spider's queue.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids or their beginnings, or URLs; default: all.")]
 Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts to list.")]
@@ -50,7 +50,7 @@ def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None
         states = [queue.state(hosts) for _, queue in found.queues]
         retries = [row for _, queue in found.queues for row in queue.retries()]
     if as_json:
-        print_json(*(facts(state, retries) for state in states))
+        print_json(*(queue_state(state, retries) for state in states))
     else:
         _show(rows_of(found.place, states, retries))
 
@@ -102,7 +102,7 @@ def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, 
         _print_count("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)
 
 
-def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str, Any]:
+def queue_state(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str, Any]:
     """Return a queue's state as plain values; times in ISO 8601. ``retries``: links with transient failures."""
     return {
         "queue": state.name,
@@ -140,7 +140,7 @@ def _select(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queu
     unknown, result = set(names), []
     for _, queue in found.queues:
         ids = []
-        for entry in queue.aside(ASIDE):
+        for entry in queue.aside(MAX_SET_ASIDE):
             if matching := {name for name in names if entry.task.id.startswith(name) or url_of(entry.task.body) == name}:
                 unknown -= matching
                 ids.append(entry.task.id)

@@ -9,16 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
-from newsportal.cli.output import pick, tracked, write_json_lines
-from newsportal.cli.pages import UNKNOWN, WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
+from newsportal.cli.extract import DELAY, PUBLIC_ONLY, RETRY_HINT, fetch_public
+from newsportal.cli.output import pick, track_items, write_json_lines
+from newsportal.cli.pages import UNKNOWN, WEB, PageSource, SavedFrom, describe, reject_url_of_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
-from newsportal.extractors.gallery import Assembly, assemble, guess, is_end, is_same_story_page, open_pages, read
-from newsportal.extractors.gallery.further_pages import MAX_PAGES, parse
+from newsportal.extractors.gallery import Assembly, assemble, end_reason, guess_pattern, is_same_story_page, read, urls_left
+from newsportal.extractors.gallery.further_pages import MAX_PAGES, parse_pattern
 from newsportal.items import GalleryPage, Page
 from newsportal.text import dom
 
-GONE = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
+GONE_STATUSES = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
 """Permanent statuses: the story ends there. After others it is incomplete."""
 
 CAPTION_CHARS = 60
@@ -33,10 +33,10 @@ def gallery(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per page or story.")] = False,
 ) -> None:
     """Read a photo story: its pictures, in order, with captions; from an address over all its pages. A page without one gives "error"."""
-    refuse_for_folder(url, source)
+    reject_url_of_folder(url, source)
     if pattern is not None:
         try:
-            parse(pattern)
+            parse_pattern(pattern)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--pattern") from error
     require_source(source)
@@ -53,7 +53,7 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
     if source.startswith(WEB):
         yield _whole_story(source, pattern)
         return
-    for saved in tracked(saved_pages(source), "reading photo stories"):
+    for saved in track_items(saved_pages(source), "reading photo stories"):
         page = Page(url or saved.url or UNKNOWN, saved.body, datetime.now(UTC))
         address = None if page.url == UNKNOWN else page.url
         if saved.error is not None:
@@ -79,9 +79,9 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
         return _failure(url, first.url, str(error))
     ended: set[str] = set()
     failed: dict[str, str] = {}
-    guessed = guess(pages[0]) if pattern is None else None  # the first page has no link that matches the guess
+    guessed = guess_pattern(pages[0]) if pattern is None else None  # the first page has no link that matches the guess
     pattern = pattern or guessed
-    while urls := open_pages(pages, ended | failed.keys(), pattern):
+    while urls := urls_left(pages, ended | failed.keys(), pattern):
         if len(pages) + len(ended) + len(failed) > MAX_PAGES:
             typer.echo(f"{url}: more than {MAX_PAGES} pages: the rest is left out", err=True)
             break
@@ -96,18 +96,18 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
             else:
                 failed[urls[0]] = error.reason
         else:
-            if is_end(found, pages, requested=urls[0]) or (guessed is not None and not is_same_story_page(found, pages)):
+            if end_reason(found, pages, requested=urls[0]) or (guessed is not None and not is_same_story_page(found, pages)):
                 ended.add(urls[0])
             else:
                 pages.append(found)
     for page_url, reason in failed.items():
-        typer.echo(f"{url}: no page at {page_url}: {reason}; {LATER}", err=True)
+        typer.echo(f"{url}: no page at {page_url}: {reason}; {RETRY_HINT}", err=True)
     return _plain(url, pages[0].url, assemble(pages, pattern=pattern, ended=ended), (), None)
 
 
 def _read(page: Page) -> GalleryPage:
     """Raises ``NotApplicable``, and ``FetchFailed`` for a transient status."""
-    if page.status in GONE:
+    if page.status in GONE_STATUSES:
         raise NotApplicable(f"http-{page.status}")
     if page.status != 200:
         raise FetchFailed(page.url, f"http-{page.status}")

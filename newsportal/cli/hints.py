@@ -10,7 +10,7 @@ from newsportal.messages import did_you_mean
 from newsportal.sources import Sources
 from newsportal.sources.places import Place
 
-UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
+UNREACHED_REASONS = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons without any response of a host. If all list pages fail so, probably our network is down."""
 
 NO_NETWORK = "no host could be reached: is there a network? Diagnose it with `newsportal doctor`"
@@ -22,23 +22,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def offline(run: Run) -> bool:
+def is_offline(run: Run) -> bool:
     """Return whether every list page failed before its host responded."""
     total = run.total
-    return bool(total.list_failed) and not total.list_pages and not total.not_modified and UNREACHED.issuperset(total.list_failed)
+    return bool(total.list_failed) and not total.list_pages and not total.not_modified and UNREACHED_REASONS.issuperset(total.list_failed)
 
 
-def after(run: Run, sources: Sources) -> list[str]:
+def hints_after_crawl(run: Run, sources: Sources) -> list[str]:
     """Return the hints to print below the report, one per line; usually none."""
     if not run.sources and not any(source.enabled for source in sources.all()):
         return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
-    found = [NO_NETWORK] if offline(run) else []
+    found = [NO_NETWORK] if is_offline(run) else []
     if left := run.total.left:
         found.append(f"{counted(left, 'link')} left when the crawl ended: the next crawl continues with them")
     return found
 
 
-def packaged(sources: Sources) -> str | None:
+def packaged_file_hint(sources: Sources) -> str | None:
     """Return a hint if there is no file and the packaged one is used."""
     if sources.path is None or sources.path.exists():
         return None
@@ -57,7 +57,7 @@ def unknown_topic(sources: Sources, topic: str | None) -> str | None:
 MAX_HOSTS = 5  # a few suffice: one that can be resolved means that the network is up
 
 
-def hosts(sources: Sources) -> list[str]:
+def source_hosts(sources: Sources) -> list[str]:
     """Return some hosts of the first sources."""
     urls = [
         url
@@ -72,7 +72,7 @@ def resolvable_hosts(sources: Sources) -> list[str]:
     from newsportal.net import egress
 
     policy, found = egress.Policy(allow_private=tuple(sources.politeness.allow_private)), []
-    for host in hosts(sources):
+    for host in source_hosts(sources):
         try:
             found += [host] if egress.resolve(host, policy) else []
         except EgressDenied:  # it can be resolved, to a forbidden IP address
@@ -82,6 +82,6 @@ def resolvable_hosts(sources: Sources) -> list[str]:
     return found
 
 
-def away(sources: Sources) -> bool:
+def is_network_down(sources: Sources) -> bool:
     """Return whether none of several hosts can be resolved. A single one is no evidence: it may have vanished."""
-    return len(hosts(sources)) > 1 and not resolvable_hosts(sources)
+    return len(source_hosts(sources)) > 1 and not resolvable_hosts(sources)

@@ -15,7 +15,7 @@ import typer
 
 from newsportal.errors import NewsportalError
 from newsportal.logs import FORMATS
-from newsportal.messages import aware, show_in
+from newsportal.messages import set_zone, to_utc
 
 if TYPE_CHECKING:  # not imported by commands without a store
     from newsportal.search.base import Index
@@ -62,7 +62,7 @@ def load(path: Path | None) -> Sources:
     from newsportal import sources  # not imported by commands that read no file
 
     config = sources.load(path)
-    show_in(ZoneInfo(config.portal.timezone))
+    set_zone(ZoneInfo(config.portal.timezone))
     return config
 
 
@@ -102,7 +102,7 @@ def moment(text: str | None, option: str = "--since") -> datetime | None:
     if text is None:
         return None
     try:
-        return aware(datetime.fromisoformat(text))
+        return to_utc(datetime.fromisoformat(text))
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
             f"{text!r} is not a date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option

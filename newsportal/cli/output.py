@@ -137,7 +137,7 @@ def report_progress() -> Iterator[Callable[[float, str], None]]:
         yield lambda share, text: bar.update(task, completed=share, description=text)
 
 
-def tracked(items: Iterable[T], description: str, *, beside_output: bool = False) -> Iterable[T]:
+def track_items(items: Iterable[T], description: str, *, beside_output: bool = False) -> Iterable[T]:
     """Iterate over ``items`` with a progress bar on standard error if that is a terminal; ``beside_output``: even if stdout is one."""
     if not sys.stderr.isatty() or (sys.stdout.isatty() and not beside_output):
         return items

@@ -80,18 +80,18 @@ def describe(error: Exception) -> str:
     return str(error) if isinstance(error, NewsportalError) else f"{type(error).__name__}: {error}"
 
 
-def addresses(path: str | Path) -> Iterator[str]:
+def page_urls(path: str | Path) -> Iterator[str]:
     return (address for file in page_files(path) if (address := _address(file)))
 
 
-def web_address(url: str | None) -> str | None:
+def check_web_url(url: str | None) -> str | None:
     """Check a ``url`` of the command line. Raises ``typer.BadParameter`` for other schemes."""
     if url is not None and not url.startswith(WEB):
         raise typer.BadParameter(f"{url!r} is not the URL of a page: URLs begin with http:// or https://")
     return url
 
 
-SavedFrom = Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="URL of a saved page; not for a folder.")]
+SavedFrom = Annotated[str | None, typer.Option("--url", "-u", callback=check_web_url, help="URL of a saved page; not for a folder.")]
 
 
 def require_source(source: str) -> None:
@@ -101,7 +101,7 @@ def require_source(source: str) -> None:
         raise typer.Exit(1)
 
 
-def refuse_for_folder(url: str | None, path: str | Path) -> None:
+def reject_url_of_folder(url: str | None, path: str | Path) -> None:
     """Reject a URL for a folder of pages. Raises ``typer.BadParameter``."""
     if url is not None and Path(path).is_dir():
         raise typer.BadParameter(f'{path} is a folder: give the URL of each page in <id>.json, as {{"url": …}}', param_hint="--url")

@@ -48,7 +48,7 @@ def publish(
     """Publish what is new or has changed since the last time."""
     if context.invoked_subcommand is not None:
         return
-    with targets_of(sources, target) as (store, targets):
+    with open_named_targets(sources, target) as (store, targets):
         if not dry_run:
             finish(store, targets, limit, as_json)
             return
@@ -109,7 +109,7 @@ def again(
     as_json: AsJson = False,
 ) -> None:
     """Publish failed articles again; named articles also if they were withdrawn."""
-    with targets_of(sources, target) as (store, targets):
+    with open_named_targets(sources, target) as (store, targets):
         now = datetime.now(UTC)
         ids = [article_named(store, name) for name in article or ()]
         names = [settings.name for settings, _ in targets]
@@ -139,7 +139,7 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
 
 
 @contextmanager
-def targets_of(file: Path | None, names: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
+def open_named_targets(file: Path | None, names: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
     """Open the store, and the targets of these names (default: all enabled) with their settings. Raises ``NewsportalError``."""
     with open_record(file) as (sources, store), open_targets(sources, select_targets(sources, names)) as targets:
         yield store, targets
@@ -170,7 +170,7 @@ def article_named(store: Store, name: str) -> str:
 
 def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, sentence: str | None = None) -> None:
     """Publish what waits, and print the results after ``sentence``. Raises ``NewsportalError`` for targets that accept nothing."""
-    tallies = [run(store, settings, target, limit, quiet=as_json) for settings, target in targets]
+    tallies = [publish_to_target(store, settings, target, limit, quiet=as_json) for settings, target in targets]
     if as_json:
         print_json(*map(asdict, tallies))
     else:
@@ -186,7 +186,7 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
         raise NewsportalError("\n".join([*problems, "new articles wait; nothing is lost"]))
 
 
-def run(store: Store, settings: Settings, target: Target, limit: int | None, *, quiet: bool) -> Tally:
+def publish_to_target(store: Store, settings: Settings, target: Target, limit: int | None, *, quiet: bool) -> Tally:
     with progress(TimeElapsedColumn(), quiet=quiet) as bar:
         task = bar.add_task(f"{settings.name}: looking for new articles", total=None)
 
@@ -207,7 +207,7 @@ def unpublish(
     as_json: AsJson = False,
 ) -> None:
     """Withdraw articles, until `publish again ARTICLE`."""
-    with targets_of(sources, target) as (store, targets):
+    with open_named_targets(sources, target) as (store, targets):
         now, ids = datetime.now(UTC), [article_named(store, name) for name in article]
         names = [settings.name for settings, _ in targets]
         number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "gone", now=now) for name in names)
@@ -216,12 +216,12 @@ def unpublish(
         finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")
 
 
-EVERY: Final = 10.0  # seconds between two polls of a worker. A poll without new articles takes two small queries.
+POLL_SECONDS: Final = 10.0  # seconds between two polls of a worker. A poll without new articles takes two small queries.
 MAX_SECONDS: Final = 300.0  # seconds that a crawl spends on publishing; the rest waits for the next one
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
-def enabled(sources: Sources) -> tuple[Settings, ...]:
+def enabled_targets(sources: Sources) -> tuple[Settings, ...]:
     return tuple(target for target in sources.publish if target.enabled)
 
 
@@ -231,21 +231,21 @@ def open_targets(sources: Sources, selected: Sequence[Settings]) -> Iterator[lis
         yield [(settings, stack.enter_context(closing(open_target(settings, sources)))) for settings in selected]
 
 
-def after_crawl(sources: Sources, say: Say) -> None:
+def publish_after_crawl(sources: Sources, say: Report) -> None:
     """Publish what is new, and report it. Errors of targets and the store are reported; the articles wait for the next time."""
-    if not (active := enabled(sources)):
+    if not (active := enabled_targets(sources)):
         return
     until = monotonic() + MAX_SECONDS
     try:
         with closing(open_store(sources.store, create=False)) as store, open_targets(sources, active) as targets:
             for settings, target in targets:
-                if line := summary(published(Work(store, settings, target, stopped=lambda: monotonic() > until))):
+                if line := summarise(published(Work(store, settings, target, stopped=lambda: monotonic() > until))):
                     say(line)
     except StoreError as error:
         say(f"nothing was published: {error}; it waits")
 
 
-def summary(tally: Tally) -> str | None:
+def summarise(tally: Tally) -> str | None:
     """Return the results of a target in a line; ``None`` if there are none."""
     counts = {
         "published": tally.published, "revised": tally.revised, "withdrawn": tally.withdrawn, "failed": tally.failed,
@@ -261,14 +261,14 @@ def summary(tally: Tally) -> str | None:
 class Publisher(PeriodicThread):
     """Publishes new articles periodically. It may be killed at any time."""
 
-    def __init__(self, sources: Sources, say: Say, every: float = EVERY) -> None:
+    def __init__(self, sources: Sources, say: Report, every: float = POLL_SECONDS) -> None:
         super().__init__("publisher", every, retry=every)
         self._known, self._say = sources, say
         self._reported: dict[str, str | None] = {}
 
     def step(self) -> None:
         """Publish until stopped, or until the store is unavailable."""
-        if not (active := enabled(self._known)):
+        if not (active := enabled_targets(self._known)):
             self.stopping.set()
             return
         try:
@@ -277,7 +277,7 @@ class Publisher(PeriodicThread):
                 while not self.stopping.is_set():
                     for settings, target in targets:
                         tally = published(Work(store, settings, target, stopped=self.stopping.is_set))
-                        self._report(settings.name, summary(tally), every=tally.done > 0)
+                        self._report(settings.name, summarise(tally), every=tally.done > 0)
                     self.stopping.wait(self.every)
         except StoreError as error:
             self._report("store", f"publishing waits for its store: {error}")

@@ -31,7 +31,7 @@ from newsportal.cli.output import pick, print_json, print_result, print_rows, pr
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
-from newsportal.messages import aware, format_time
+from newsportal.messages import format_time, to_utc
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.base import NICENESS
@@ -117,7 +117,7 @@ def view_moment(value: Any) -> datetime:
     try:
         if isinstance(value, int | float) or str(value).replace(".", "", 1).isdecimal():
             return datetime.fromtimestamp(float(value), UTC)
-        return aware(datetime.fromisoformat(str(value)))
+        return to_utc(datetime.fromisoformat(str(value)))
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(f"at is {value!r}; allowed: 2026-03-01T08:30+08:00, or seconds since 1970") from error
 
@@ -222,7 +222,7 @@ HOURS: Final = 48  # hours after publication in the plot
 STEP: Final = 2  # hours per line of the plot
 WIDTH: Final = 50
 
-BY: Final = {
+REASONS: Final = {
     "neighbours": "readers of the same stories",
     "content": "similar to viewed stories",
     "popular": "looked at much",
@@ -305,7 +305,7 @@ def for_(
             fields = {"because": cause.id if cause else None, "because_title": cause.head.title if cause else None}
             print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **fields})
         else:
-            reason = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")
+            reason = REASONS.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")
             typer.echo(f"{index:3d}. {clean(story.head.title)}\n     {story.id}, {reason}")
     if not found and not as_json:
         typer.echo("nothing to recommend: the store has no recent story that this reader has not seen")

@@ -17,7 +17,7 @@ from newsportal import logs
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, LogFile, LogFormat, SourcesFile, command_group, load
 from newsportal.cli.output import pick, print_json, print_rows
-from newsportal.cli.publish import Publisher, after_crawl
+from newsportal.cli.publish import Publisher, publish_after_crawl
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items.report import Run
 from newsportal.messages import local
@@ -32,13 +32,13 @@ from newsportal.store import open_store
 
 logger = logging.getLogger(__name__)
 
-STARTS: Final = {
+START_SENTENCES: Final = {
     "retrain": "training the models in the background ...",
     "fit": "fitting recommendations in the background ...",
     "prune": "deleting expired data ...",
     "revise": "revising the events ...",
 }
-STAYS: Final = {
+FAILURE_SENTENCES: Final = {
     "retrain": "the training failed: {}; the current models stay in use",
     "fit": "the fit of recommendations failed: {}; the previous one stays in use",
     "prune": "expired data could not be deleted: {}; tried again next night",
@@ -57,7 +57,7 @@ def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Map
             level = logging.WARNING if event == "hindered" or facts.get("result") == "failed" else logging.INFO
             logger.log(level, "\n".join(lines(event, facts)) or event, extra=extra | {name: facts.get(name) for name in ("job", "run")})
         elif as_json:
-            plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
+            plain = {**facts, "brought": format_crawl(facts)} if event == "ended" else facts
             print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
         else:
             for line in lines(event, facts):
@@ -70,7 +70,7 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
     """Format an event of the supervisor: a job ``started`` or ``ended``, or a message."""
     if event == "started":
         if facts["kind"] != CRAWL:
-            return [STARTS[facts["kind"]]]
+            return [START_SENTENCES[facts["kind"]]]
         names = facts["sources"]
         visited = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         return [f"job {facts['job']}: {facts['spider']} visits {visited}" if facts["spider"] else "crawling due sources ..."]
@@ -78,24 +78,24 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
         return [str(facts["message"])]
     if facts["kind"] == CRAWL:
         return _ended_crawl(facts)
-    done = [line for row in facts["outcome"] if (line := news(facts["kind"], row))]
+    done = [line for row in facts["outcome"] if (line := format_row(facts["kind"], row))]
     failed = facts["result"] not in ("done", "cancelled")
-    return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
+    return [*done, *([FAILURE_SENTENCES[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
 
 
 def _ended_crawl(facts: Mapping[str, Any]) -> Sequence[str]:
     if facts["spider"]:
-        return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
+        return [f"job {facts['job']}: {facts['spider']} ended; {format_crawl(facts)}"]
     error = facts["error"]["text"] if facts["error"] else "it left no report"
     failed = f"the crawl failed: {error}; the next one resumes it; for the reason see its log: newsportal schedule log {facts['job']}"
     outcome = next(iter(facts["outcome"]), None)
     if outcome is None:
         return [failed]
-    sentences = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
+    sentences = [format_crawl(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
     return [*sentences, *([failed] if facts["result"] == "failed" else [])]
 
 
-def brought(job: Mapping[str, Any]) -> str:
+def format_crawl(job: Mapping[str, Any]) -> str:
     """Format the results of a crawl in one line; ``job`` has its outcome, as rows of JSON."""
     outcome = next(iter(job["outcome"]), None)
     if outcome is None or "stored" not in outcome:
@@ -112,7 +112,7 @@ def summary(outcome: Row) -> str:
     return f"{text}, failed: {failed}" if failed else text
 
 
-def news(kind: str, row: Row) -> str | None:
+def format_row(kind: str, row: Row) -> str | None:
     """Format a row of a job's outcome if it is worth reporting: of corpora, those that were trained."""
     if kind == "retrain" and row.get("version") is not None:
         used = "in use now" if row["active"] else f"not in use ({row['why']})"
@@ -198,7 +198,7 @@ def schedule(
             publisher.start()
         work.run()
         if once:
-            after_crawl(config, lambda line: emit("published", {"message": line}))
+            publish_after_crawl(config, lambda line: emit("published", {"message": line}))
     finally:
         publisher.stop()
         work.close()
@@ -265,9 +265,9 @@ def as_row(job: Job) -> dict[str, Any]:
     if job.kind != CRAWL:
         row["brought"] = str(job.error["text"]) if job.error else None
     elif not job.active:
-        row["brought"] = brought(row)
+        row["brought"] = format_crawl(row)
     elif job.outcome:
-        row["brought"] = "so far: " + brought(row).removeprefix("it failed: ")
+        row["brought"] = "so far: " + format_crawl(row).removeprefix("it failed: ")
     return row
 
 

@@ -100,10 +100,10 @@ def show(results: Results, console: Console) -> None:
     if results.loose:
         console.print(Text('no article has all the words; these have some of them (use "quotes" for exact phrases)', style="yellow"), "")
     for hit in results.hits:
-        console.print(styled(hit.title_html, "bold"))
+        console.print(highlight_marks(hit.title_html, "bold"))
         more = f" +{hit.folded}" if hit.folded else ""
         console.print(Text(f"  {clean(hit.site or '')}  {format_time(hit.moment)}{more}".rstrip(), style="dim"))
-        console.print(Text("  ") + styled(hit.snippet_html, ""))
+        console.print(Text("  ") + highlight_marks(hit.snippet_html, ""))
         console.print(Text(f"  {clean(hit.url)}", style="cyan"), "")
     console.print(Text(total(results), style="dim"))
 
@@ -112,7 +112,7 @@ def total(results: Results) -> str:
     return f"{results.total}{'+' if results.capped else ''} found" if results.total else "nothing found"
 
 
-def styled(html: str, base: str) -> Text:
+def highlight_marks(html: str, base: str) -> Text:
     text = Text(style=base)
     for position, part in enumerate(re.split("</?mark>", html)):
         text.append(CONTROLS.sub(" ", unescape(part)), style="black on yellow" if position % 2 else "")

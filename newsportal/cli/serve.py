@@ -34,8 +34,8 @@ from newsportal.sources import Sources, use_custom_words
 from newsportal.store import open_store
 
 BROWSER_DELAY = 0.8  # seconds until the server responds: a browser opened earlier shows an error
-HOSTS: Final = 10
-ASIDE: Final = 20  # rows on the page of queues; newsportal frontier lists all
+MAX_HOSTS: Final = 10
+MAX_SET_ASIDE: Final = 20  # rows on the page of queues; newsportal frontier lists all
 
 AccessLog = Annotated[bool, typer.Option("--access-log", help="Log requests, without their queries.")]
 
@@ -80,7 +80,7 @@ def run(
         name = urlsplit(config.portal.url).hostname if config.portal.url else None
         names = hosts_of(host, [*allow_hosts, *([name] if name else [])])
         app = create_app(
-            store, index, config, accounts, hosts=names, pushed=pushed, queues=poller(config), settle=settling(config), daily=daily
+            store, index, config, accounts, hosts=names, pushed=pushed, queues=poller(config), settle=settler(config), daily=daily
         )
         address = address_of(listener, host)
         if port is None and listener.getsockname()[1] != DEFAULT_PORT:
@@ -112,16 +112,16 @@ def poller(sources: Sources) -> Ask:
         from newsportal.cli.frontier import open_queues, rows_of
 
         with open_queues(sources, None) as found:
-            states = [queue.state(HOSTS) for _, queue in found.queues]
-            aside = [(name, item) for name, queue in found.queues for item in queue.aside(ASIDE)]
+            states = [queue.state(MAX_HOSTS) for _, queue in found.queues]
+            aside = [(name, item) for name, queue in found.queues for item in queue.aside(MAX_SET_ASIDE)]
             retries = [row for _, queue in found.queues for row in queue.retries()]
         rows = rows_of(found.place, states, retries, aside)
-        return replace(rows, hosts=longest(rows.hosts, HOSTS))
+        return replace(rows, hosts=longest(rows.hosts, MAX_HOSTS))
 
     return ask
 
 
-def settling(sources: Sources) -> Settle:
+def settler(sources: Sources) -> Settle:
     """Return a function that requeues (``again``) or deletes (``drop``) all requests that were set aside, and returns their number."""
 
     def settle(way: Way) -> int:

@@ -66,7 +66,7 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     if not as_json:
         count = sum(1 for source in config.all() if source.enabled)
         none = "" if count else ": nothing to crawl; add a feed or a channel with `newsportal source add https://...`"
-        typer.echo(hints.packaged(config) or f"{config.path}: no mistakes; {count} topics and sources enabled{none}")
+        typer.echo(hints.packaged_file_hint(config) or f"{config.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
 def schema() -> None:

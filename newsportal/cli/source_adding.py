@@ -110,13 +110,13 @@ def show(trial: Trial, reading: ArticleTrial | None) -> None:
     for note in trial.notes:
         out.print(f"  {clean(str(note))}", style="dim", markup=False)
     if trial.failure is not None:
-        out.print(f"  ✗ {failed(trial.failure)}", style="red", markup=False)
+        out.print(f"  ✗ {failure_text(trial.failure)}", style="red", markup=False)
     show_links(out, trial.links)
     if reading is not None:
         show_article(out, reading, READ.get(trial.key.partition(":")[0], "article"))
 
 
-def failed(failure: Message | None) -> str:
+def failure_text(failure: Message | None) -> str:
     return f"{clean(str(failure))} ({failure.code.rpartition('.')[2]})" if failure else ""
 
 
@@ -132,7 +132,7 @@ def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:
     out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
     found = reading.found
     if found is None:
-        out.print(f"  ✗ {failed(reading.failure)}", style="red", markup=False)
+        out.print(f"  ✗ {failure_text(reading.failure)}", style="red", markup=False)
         return
     text = clean(f"{reading.note or ''} {found.text or ''}".strip())
     day = format_time(found.published) if found.published else "none found"
@@ -141,22 +141,22 @@ def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
 
 
-LOOKED = 5  # sites that --look visits: each costs up to 24 requests
+MAX_VISITED_SITES = 5  # sites that --look visits: each costs up to 24 requests
 
 
 def suggest(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to list.")] = 20,
     days: Days = 90,
-    look: Annotated[bool, typer.Option("--look", help=f"Try the first {LOOKED}, and rank them by their results.")] = False,
+    look: Annotated[bool, typer.Option("--look", help=f"Try the first {MAX_VISITED_SITES}, and rank them by their results.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Suggest sites that articles link to or repost, or engines found."""
     config = load(sources)
     with closing(open_store(config.store, create=False)) as store:
-        counter = counted(store, config, datetime.now(UTC) - timedelta(days=days))
+        counter = count_site_links(store, config, datetime.now(UTC) - timedelta(days=days))
     found = counter.suggestions(limit)
-    proposals = visit_sites(found[:LOOKED], config) if look else {}
+    proposals = visit_sites(found[:MAX_VISITED_SITES], config) if look else {}
     found.sort(key=lambda item: -item.score * (1 + (proposals[item.site].score if item.site in proposals else 0.0)))
     if as_json:
         for item in found:
@@ -197,7 +197,7 @@ def visit_sites(found: list[Suggestion], sources: Sources) -> dict[str, Proposal
     return best
 
 
-def counted(store: Store, sources: Sources, since: datetime) -> SiteCounter:
+def count_site_links(store: Store, sources: Sources, since: datetime) -> SiteCounter:
     """Count all articles since then, with a progress bar on a terminal."""
     places: tuple[Visited, ...] = (*sources.feeds, *sources.sitemaps, *sources.regions, *sources.forums, *sources.galleries)
     counter = SiteCounter(address for source in places for address in visits(source))

@@ -46,7 +46,7 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
     with closing(open_store(address, create=False)) as store:
         with store.records.reading() as reader:
             rows = {form.name: reader.count(form) for form in FORMS}
-        row = {"store": masked(address), "last_change": store.last_seq(), "rows": rows}
+        row = {"store": mask_password(address), "last_change": store.last_seq(), "rows": rows}
     if as_json:
         print_json(row)
         return
@@ -66,7 +66,7 @@ def copy(
     with closing(open_store(source, create=False)) as old, closing(open_store(target)) as new, count_bar(quiet=as_json) as report:
         done = copy_store(old, new, again=again, progress=report)
     if as_json:
-        print_json({"from": masked(source), "to": masked(target), "equal": done.equal, **asdict(done)})
+        print_json({"from": mask_password(source), "to": mask_password(target), "equal": done.equal, **asdict(done)})
     else:
         columns = ("table", "rows", "rows there", "digest", "digest there", "")
         rows = (
@@ -90,18 +90,18 @@ def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = N
     with closing(open_store(address, create=False)) as store, count_bar(quiet=as_json) as report:
         found = find_faults(store.records, report)
     if as_json:
-        print_json({"store": masked(address), "sound": not found, "faults": [asdict(fault) for fault in found]})
+        print_json({"store": mask_password(address), "sound": not found, "faults": [asdict(fault) for fault in found]})
     else:
         for fault in found[:MAX_LISTED]:
             typer.echo(clean(f"{fault.table} {fault.row}: {fault.why}"))
         if len(found) > MAX_LISTED:
             typer.echo(f"… and {len(found) - MAX_LISTED} more")
-        typer.echo(f"{masked(address)}: " + (f"{len(found)} errors; restore a backup, or copy the store" if found else "sound"))
+        typer.echo(f"{mask_password(address)}: " + (f"{len(found)} errors; restore a backup, or copy the store" if found else "sound"))
     if found:
         raise typer.Exit(1)
 
 
-def masked(uri: str) -> str:
+def mask_password(uri: str) -> str:
     return clean(mask(uri))
 
 
@@ -219,7 +219,7 @@ def backup(
     typer.echo(json.dumps(row, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {row['bytes']} bytes")
 
 
-BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
+RESTORING_SUFFIXES = (".restoring", ".restoring-wal", ".restoring-shm")
 """Suffixes of a SQLite file until it is complete, and of the files that SQLite creates beside it."""
 
 
@@ -248,7 +248,7 @@ def restore(
             uri = to or load(sources).store
             with _open_new_store(uri) as store:
                 done = restore_backup(file, store, manifest=manifest, progress=report)
-            row |= {"store": masked(uri), "left_out": done.left_out}
+            row |= {"store": mask_password(uri), "left_out": done.left_out}
     if as_json:
         print_json(row)
         return
@@ -266,7 +266,7 @@ def _open_new_store(uri: str) -> Iterator[Store]:
         with closing(open_store(uri, unfinished=True)) as store:
             yield store
         return
-    files = [path.with_name(path.name + ending) for ending in BESIDE]
+    files = [path.with_name(path.name + ending) for ending in RESTORING_SUFFIXES]
     _remove(files)
     try:
         with closing(open_store(sqlite_uri(files[0]))) as store:

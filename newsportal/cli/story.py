@@ -45,7 +45,7 @@ def fold(
     sources: SourcesFile = None,
 ) -> None:
     """Move an article, and later reposts of its text, into another story."""
-    with editing(sources) as editor:
+    with open_for_editing(sources) as editor:
         moved = editor.fold(article, story_of(editor.store, story).id)
         _print(story_of(editor.store, moved.story), as_json, editor.store)
 
@@ -54,7 +54,7 @@ def unfold(
     article: Annotated[str, typer.Argument(metavar="ARTICLE", help="Its id.")], as_json: AsJson = False, sources: SourcesFile = None
 ) -> None:
     """Take an article out of its story into one of its own. Undo it with fold."""
-    with editing(sources) as editor:
+    with open_for_editing(sources) as editor:
         _print(story_of(editor.store, editor.unfold(article).story), as_json, editor.store)
 
 
@@ -80,7 +80,7 @@ def plain(story: Story) -> dict[str, Any]:
     return {"id": story.id, "original": story.head.id, "heat": story.heat, "spread": heat, "versions": versions}
 
 
-def photographed(store: Store, version: StoredArticle) -> dict[str, Any] | None:
+def gallery_values(store: Store, version: StoredArticle) -> dict[str, Any] | None:
     """Return pages and images of a version that is a photo story, as JSON values; excluded ones with the reason."""
     gallery = store.galleries.gallery(version.id)
     if gallery is None:
@@ -96,7 +96,7 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     if as_json:
         values = plain(story)
         for version, row in zip(story.versions, values["versions"], strict=True):
-            row |= {"photos": photos} if (photos := photographed(store, version)) else {}
+            row |= {"photos": photos} if (photos := gallery_values(store, version)) else {}
         print_json(values)
         return
     console = Console(emoji=False, soft_wrap=True)
@@ -128,7 +128,7 @@ Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.
 
 
 @contextmanager
-def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
+def open_for_change(sources: Path | None) -> Iterator[tuple[Store, Log]]:
     """Open the store, and a function that logs changes in the portal's log if the portal has accounts."""
     with open_record(sources) as (config, store):
         file = sqlite_file(config.accounts_uri)
@@ -140,8 +140,8 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
 
 
 @contextmanager
-def editing(sources: Path | None) -> Iterator[Editor]:
-    with changing(sources) as (store, log):
+def open_for_editing(sources: Path | None) -> Iterator[Editor]:
+    with open_for_change(sources) as (store, log):
         yield Editor(store, getpass.getuser(), datetime.now(UTC), log)
 
 
@@ -155,7 +155,7 @@ def correct(
     sources: SourcesFile = None,
 ) -> None:
     """Correct an article, whatever its page says later. Without options: print its text."""
-    with editing(sources) as editor:
+    with open_for_editing(sources) as editor:
         store = editor.store
         stored = _article(store, article)
         draft = draft_of(stored)
@@ -178,7 +178,7 @@ def correct(
 
 def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
     """Withdraw all corrections of an article."""
-    with editing(sources) as editor:
+    with open_for_editing(sources) as editor:
         number = editor.withdraw(_article(editor.store, article))
         _print_article(_article(editor.store, article), as_json, f"revision {number}, as published")
 
@@ -191,14 +191,14 @@ def hide(
     sources: SourcesFile = None,
 ) -> None:
     """Hide articles from readers and destinations. They stay stored."""
-    with editing(sources) as editor:
+    with open_for_editing(sources) as editor:
         hidden = editor.hide(_article_ids(editor.store, article, whole), reason)
     typer.echo(json.dumps({"hidden": hidden}) if as_json else f"{counted(len(hidden), 'article')} hidden")
 
 
 def reveal(article: Several, whole: Whole = False, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
     """Show hidden articles again."""
-    with editing(sources) as editor:
+    with open_for_editing(sources) as editor:
         revealed = editor.show(_article_ids(editor.store, article, whole))
     typer.echo(json.dumps({"shown": revealed}) if as_json else f"{counted(len(revealed), 'article')} shown again")
 

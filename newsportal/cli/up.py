@@ -22,8 +22,8 @@ from newsportal.sources import Sources
 from newsportal.store import open_store
 
 DEFAULT_EVERY = 10.0  # minutes between checks; sources determine themselves when they are due
-STOP_PATIENCE = 15.0  # seconds for a crawl to end by itself
-LOOK = 10.0  # seconds between two checks of the supervisor; the end of a job wakes it
+MAX_STOP_SECONDS = 15.0  # seconds for a crawl to end by itself
+CHECK_SECONDS = 10.0  # seconds between two checks of the supervisor; the end of a job wakes it
 
 
 class Background(threading.Thread):
@@ -37,11 +37,11 @@ class Background(threading.Thread):
         self.runner = LocalRunner(
             records, Path(), {}, origin="up", warn=lambda text: emit("hindered", {"message": text}), on_end=lambda: self.supervisor.wake()
         )  # fmt: skip
-        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.sources), hints.offline, emit, everything=everything)
+        self._crawl = RepeatedCrawl(every * 60, lambda: hints.is_network_down(file.sources), hints.is_offline, emit, everything=everything)
         settings = config.recommendation
         nightly = Nightly(file, settings.fit_hour, ZoneInfo(config.portal.timezone), learn=settings.enabled)
         duties = (self._crawl, Retraining(config.classifier.least_new if config.classifier.retrain else 0), nightly)
-        self.supervisor = Supervisor(file, self.runner, records, duties, emit, every=LOOK, use_sources=self.runner.use_sources)
+        self.supervisor = Supervisor(file, self.runner, records, duties, emit, every=CHECK_SECONDS, use_sources=self.runner.use_sources)
 
     def run(self) -> None:
         self.supervisor.run()
@@ -54,9 +54,9 @@ class Background(threading.Thread):
     def stop(self) -> None:
         """End the jobs: a crawl gracefully, a training or fit at once. Jobs that have ended are reported first."""
         self.supervisor.stop()
-        self.runner.close(STOP_PATIENCE)
+        self.runner.close(MAX_STOP_SECONDS)
         if self.is_alive():
-            self.join(STOP_PATIENCE)
+            self.join(MAX_STOP_SECONDS)
         self.supervisor.close()
 
 
@@ -72,11 +72,11 @@ def up(
     """Serve the portal, and crawl the sources whenever they are due."""
     config = load(sources)  # mistakes are reported before anything starts
     serve.write_log(log_format, log_file, access=access)
-    if word := hints.packaged(config):
+    if word := hints.packaged_file_hint(config):
         typer.echo(word)
     everything = False
     with suppress(StoreError), closing(open_store(config.store, create=False)) as store:
-        everything = any(hints.offline(run) for run in store.runs(1))  # then its sources need not wait: no server was reached
+        everything = any(hints.is_offline(run) for run in store.runs(1))  # then its sources need not wait: no server was reached
     background = Background(sources, config, every, everything=everything, log_format=log_format)
     try:
         serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot listen

@@ -57,7 +57,7 @@ def worker(
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     config = load(sources)
     selected = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.select_spiders(None, None, None, config)
-    if word := hints.packaged(config):
+    if word := hints.packaged_file_hint(config):
         console.print(word)
     number = hints.counted(sum(source.enabled for source in config.all()), "source")
     queue = "in Redis, shared with other machines" if config.frontier.redis else "on this machine's disk"

@@ -106,7 +106,7 @@ class ArticleReader:
         if not isinstance(extract, Best):
             return read(reader, *args)
         self._sites.recall(url)
-        result, learnt = self._call(_read_of_site, read, self._sites.knowledge.of_site(url), rule, url, *args)
+        result, learnt = self._call(_read_of_site, read, self._sites.knowledge.pages_of(url), rule, url, *args)
         if learnt is not None:
             self._sites.knowledge.remember(url, learnt)
         return result
@@ -119,7 +119,7 @@ def _read_of_site(
     best = Best()
     for page, lines in pages.items():
         best.knowledge.remember(page, lines)
-    result, after = read(PageReader(best, rule), *args), best.knowledge.of_site(url).get(url)
+    result, after = read(PageReader(best, rule), *args), best.knowledge.pages_of(url).get(url)
     return result, None if after is pages.get(url) else after
 
 

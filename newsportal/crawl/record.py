@@ -19,7 +19,7 @@ from newsportal.crawl.visit_counters import NetworkReach
 from newsportal.errors import LibraryError, ModelError, StoreError
 from newsportal.extractors import Extract, PersistentLearner, extractor
 from newsportal.extractors.article.best import Best
-from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, packed, site_of, unpacked
+from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, pack_page, site_of, unpack_page
 from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store import open_store
@@ -140,7 +140,7 @@ class SiteMemory:
         if site is None:
             return
         with self._lock:
-            if site in self._unread or (site in self._recalled and self.knowledge.holds(site)):
+            if site in self._unread or (site in self._recalled and self.knowledge.knows(site)):
                 return
             self._recalled.add(site)
             try:
@@ -168,7 +168,7 @@ class SiteMemory:
             site = site_of(url)
             if site in visited:
                 sites.setdefault(site, {})[url] = lines
-        return {site: {url: packed(lines) for url, lines in self._joined(site, pages).items()} for site, pages in sites.items()}
+        return {site: {url: pack_page(lines) for url, lines in self._joined(site, pages).items()} for site, pages in sites.items()}
 
     def _joined(self, site: str, pages: Mapping[str, PageLines]) -> Mapping[str, PageLines]:
         """Return ``pages`` preceded by as many other stored pages as the limit per site allows."""
@@ -183,7 +183,7 @@ class SiteMemory:
 
     def _stored(self, site: str) -> Mapping[str, PageLines]:
         """Raises ``StoreError``, and ``ValueError`` for unreadable lines."""
-        return {url: unpacked(lines) for url, lines in self._store.site_lines(site).items()}
+        return {url: unpack_page(lines) for url, lines in self._store.site_lines(site).items()}
 
 
 class Record:

@@ -19,7 +19,7 @@ from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.logs import warned
 from newsportal.schedule import freshness, policies
-from newsportal.schedule.health import change, health, merge_visits
+from newsportal.schedule.health import find_change, health, merge_visits
 from newsportal.schedule.websub import link_targets
 from newsportal.sources import timing
 from newsportal.sources.timing import BRINGING, LATEST
@@ -29,7 +29,7 @@ from newsportal.store.results import SourceState
 logger = logging.getLogger(__name__)
 
 MAX_DOUBTED: Final = 100  # visits examined for a source that always answers "not modified"
-PRICED: Final = 600.0  # seconds for which the price of a visit is reused: it depends on the rates of all sources, which change over hours
+PRICE_SECONDS: Final = 600.0  # seconds for which the price of a visit is reused: the rates of sources behind it change over hours
 
 
 class Timing:
@@ -46,7 +46,7 @@ class Timing:
     def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:
         return timing.due_at(state, self.rules(source), now)
 
-    async def stuck(self, source: str) -> bool:
+    async def is_stuck(self, source: str) -> bool:
         """Return whether the source has answered "not modified" for implausibly long. Raises ``StoreError``."""
         return freshness.is_stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=MAX_DOUBTED))
 
@@ -54,7 +54,7 @@ class Timing:
         """Return how many result pages of a search engine are worth fetching at this hour."""
         with warned(logger, "the number of useful result pages of %s is unknown", source, source=source):
             visits = await asyncio.to_thread(self._tracker.store.visits.of, source, limit=timing.LOOKED_BACK)
-            return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
+            return policies.result_pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
         return usual
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
@@ -65,7 +65,7 @@ class Timing:
 
     def _plan(self, source: Any, now: datetime) -> None:
         store = self._tracker.store
-        if self._priced is None or monotonic() - self._priced > PRICED:
+        if self._priced is None or monotonic() - self._priced > PRICE_SECONDS:
             sources = self._tracker.sources
             visited = {source.key for source in sources.all() if source.enabled}
             visited |= {f"engine:{name}" for topic in sources.topics for name in topic.engines}
@@ -99,7 +99,7 @@ def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
         return  # network outage: not counted against the source
     history = tracker.store.visits
     visits = merge_visits(history.of(source, limit=LATEST), history.of(source, limit=BRINGING, bringing=True))
-    if (changed := change(visits)) is not None:
+    if (changed := find_change(visits)) is not None:
         logger.warning("%s %s", source, changed.message, extra={"source": source})
         tracker.note(source, changed.message)
     until = health(visits, now).not_before()

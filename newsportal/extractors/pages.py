@@ -15,7 +15,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor, gallery
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.feeds import feed
-from newsportal.extractors.forum import poster
+from newsportal.extractors.forum import post_extractor
 from newsportal.extractors.forum.thread import read_page
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import find_pager
@@ -74,7 +74,7 @@ def fill(article: Article, found: Extraction) -> Article:
 def read_list(page: Page, link: Link | None = None) -> ListPage:
     """Return the article links of a front page, channel or feed, with titles and dates. Raises ``NotApplicable`` for a broken feed."""
     try:
-        found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+        found = feed.parse_feed(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable as error:
         if error.reason != "not-a-feed":
             raise
@@ -91,7 +91,7 @@ def read_list(page: Page, link: Link | None = None) -> ListPage:
 
 def read_thread(page: Page, link: Link | None = None) -> Thread:
     """Return the posts on one page of a forum thread. Raises ``NotApplicable``."""
-    found = read_page(dom.document(page), poster("best"), page.fetched)
+    found = read_page(dom.document(page), post_extractor("best"), page.fetched)
     link = link or Link(page.url, SOURCE)
     return Thread(
         url=link.url,

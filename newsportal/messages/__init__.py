@@ -33,7 +33,7 @@ SENTENCES: Final[Mapping[str, str]] = {
 
 FORMS: Final = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")  # "{link is|links are}": by the value of the parameter before it, 1 or another
 NAME: Final = re.compile(r"%\((\w+)\)s")
-NEAR: Final = 0.6  # difflib's own default for "close"
+MIN_SIMILARITY: Final = 0.6  # difflib's own default for "close"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -54,18 +54,18 @@ class Message:
 _ZONES: Final[list[tzinfo]] = []
 
 
-def show_in(zone: tzinfo | None) -> None:
+def set_zone(zone: tzinfo | None) -> None:
     """Format times in ``zone`` from now on, unless a reader's is known; ``None``: in this machine's."""
     _ZONES[:] = [zone] if zone else []
 
 
-def aware(moment: datetime) -> datetime:
-    """Convert ``moment`` to UTC; a naive one is in the zone of :func:`show_in`. Raises ``OverflowError`` at the limits of ``datetime``."""
+def to_utc(moment: datetime) -> datetime:
+    """Convert ``moment`` to UTC; a naive one is in the zone of :func:`set_zone`. Raises ``OverflowError`` at the limits of ``datetime``."""
     return (moment.replace(tzinfo=_ZONES[0]) if _ZONES and moment.tzinfo is None else moment).astimezone(UTC)
 
 
 def local(moment: datetime) -> datetime:
-    """Convert ``moment`` to the zone of :func:`show_in`; unchanged at the limits of ``datetime``."""
+    """Convert ``moment`` to the zone of :func:`set_zone`; unchanged at the limits of ``datetime``."""
     try:
         return moment.astimezone(*_ZONES)
     except OverflowError:
@@ -118,7 +118,7 @@ def reason_message(reason: str) -> Message:
     return as_text(reason) if code is None else Message(f"reason.{code}")
 
 
-def joined(*parts: Message) -> Message:
+def join_messages(*parts: Message) -> Message:
     """Join several messages to one sentence; a single one is returned as it is."""
     return parts[0] if len(parts) == 1 else Message("joined", parts=parts)
 
@@ -159,13 +159,13 @@ def from_dict(stored: Any) -> Message:
     return Message(str(stored.get("code")), **{name: value_of(value) for name, value in stored.get("params", {}).items()})
 
 
-def nearest(word: str, allowed: Iterable[str]) -> str | None:
+def nearest_word(word: str, allowed: Iterable[str]) -> str | None:
     """Return the allowed word most like ``word`` (ignoring case, ``-`` and ``_``), or ``None`` if none is similar."""
     plain = {name.casefold().replace("-", "_").strip(): name for name in allowed}
-    near = get_close_matches(word.casefold().replace("-", "_").strip(), plain, n=1, cutoff=NEAR)
+    near = get_close_matches(word.casefold().replace("-", "_").strip(), plain, n=1, cutoff=MIN_SIMILARITY)
     return plain[near[0]] if near else None
 
 
 def did_you_mean(word: object, allowed: Iterable[str]) -> Message | None:
-    near = nearest(str(word), allowed)
+    near = nearest_word(str(word), allowed)
     return Message("hint.near", near=repr(near)) if near else None

@@ -55,7 +55,7 @@ class PicturesPipeline(Stage):
             logger.error("the pictures of %s could not be counted: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         gallery = replace(gallery, images=rules.mark_dropped(gallery.images, reasons))
-        self._dropped[gallery.link.source] += Counter(rules.left_out(gallery.images))
+        self._dropped[gallery.link.source] += Counter(rules.count_dropped(gallery.images))
         return gallery
 
     def _count(self, gallery: Gallery) -> dict[str, str]:
@@ -72,7 +72,7 @@ class PicturesPipeline(Stage):
         stories = store.stories([key for key in urls if key not in reasons], min_stories=rules.MIN_STORIES, max_stories=SAMPLE)
         sites = {story_pictures.site for found in stories.values() for story_pictures in found}
         totals = {name: store.counts_of_site(name) for name in sites}
-        fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, totals))}
+        fresh = {key: reason for key, found in stories.items() if (reason := rules.frequency_reason(found, totals))}
         if fresh:
             store.mark(fresh, now=now)
             self._take_out(fresh)

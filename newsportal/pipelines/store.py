@@ -19,7 +19,7 @@ from newsportal.crawl.seen_filter import StoredUrls
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Thread, TopicMark
-from newsportal.messages import Message, joined
+from newsportal.messages import Message, join_messages
 from newsportal.pipelines.base import COLUMN, Stage, retry
 from newsportal.store.results import AddResult
 from newsportal.store.store import Store
@@ -143,4 +143,4 @@ class ThreadPipeline(Stage):
         for source, counts in self._counts.items():
             notes = [Message("note.posts", posts=counts["posts"], threads=counts["threads"])]
             notes += [Message("note.posts-edited", number=counts["edited"])] if counts["edited"] else []
-            self.tracker.note(source, joined(*notes))
+            self.tracker.note(source, join_messages(*notes))

@@ -18,7 +18,7 @@ from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.portal.context import Portal, PortalDep, Visit
 from newsportal.portal.request_body import WEBSUB_PREFIX, read_stream
-from newsportal.schedule.websub import ask_now, form, lease_of, signed
+from newsportal.schedule.websub import is_signed, lease_of, request_form, should_request
 from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources
 from newsportal.store.crawl_state import Subscription
@@ -58,18 +58,18 @@ class Subscriber(PeriodicThread):
                 continue
             if removed and not sub.leaving:
                 sub = replace(sub, leaving=True, asked=None, tries=0)
-            if ask_now(now, last_request=sub.asked, tries=sub.tries, until=sub.until, denied=sub.denied is not None):
+            if should_request(now, last_request=sub.asked, tries=sub.tries, until=sub.until, denied=sub.denied is not None):
                 due.append(sub)
         if due:
             asyncio.run(self._call_hubs(due[:MAX_PER_POLL], now))
         return len(due[:MAX_PER_POLL])
 
     async def _call_hubs(self, due: list[Subscription], now: datetime) -> None:
-        async with egress.exchanges(self._policy) as exchange:
+        async with egress.open_exchange(self._policy) as exchange:
             for sub in due:
                 self._store.subscriptions.save(replace(sub, asked=now, tries=sub.tries + 1, denied=None))  # the hub may confirm at once
                 mode = "unsubscribe" if sub.leaving else "subscribe"
-                body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{sub.token}", sub.topic, sub.secret)
+                body = request_form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{sub.token}", sub.topic, sub.secret)
                 headers = {
                     "user-agent": self._sources.user_agent, "content-type": "application/x-www-form-urlencoded",
                     "content-length": str(len(body)), "accept": "*/*",
@@ -135,7 +135,7 @@ async def push(request: Request, portal: PortalDep, token: str) -> Response:
         return PlainTextResponse("The connection was closed before the end of the body.\n", 400)
     if body is None:
         return PlainTextResponse(f"At most {MAX_PUSH} bytes may be sent.\n", 413)
-    if signed(sub.secret, body, request.headers.get("x-hub-signature", "")):
+    if is_signed(sub.secret, body, request.headers.get("x-hub-signature", "")):
         await run_in_threadpool(_make_due, portal, sub, portal.now())
         request.app.state.pushed()
     return Response(status_code=202)  # also for an invalid signature, so that guessing reveals nothing (8)

@@ -13,7 +13,7 @@ from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import ReplayError
 from newsportal.extractors.lists import engines
 from newsportal.items import Link
-from newsportal.net.archive import Answer, IndexPart, key, open_index
+from newsportal.net.archive import IndexPart, Metadata, open_index, url_key
 from newsportal.processing.mapping import Mapped
 from newsportal.processing.reading import MAX_REDIRECTS, Job, ListSource, ListTask, ReadTask, read_lists
 from newsportal.processing.tracker import Shared
@@ -33,7 +33,7 @@ class Archive:
     """The contents of a file. ``error``: why it cannot be read; ``warnings``: truncated records."""
 
     path: str
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, Metadata] = field(default_factory=dict)
     index: IndexPart | None = None
     warnings: tuple[str, ...] = ()
     error: str | None = None
@@ -41,7 +41,7 @@ class Archive:
     def trail(self, url: str) -> list[str]:
         """Return the URLs from this one through its redirects to the final response; empty if one is missing."""
         found: list[str] = []
-        while (answer := self.answers.get(key(url))) is not None and len(found) <= MAX_REDIRECTS:
+        while (answer := self.answers.get(url_key(url))) is not None and len(found) <= MAX_REDIRECTS:
             found.append(url)
             if answer.status // 100 != 3 or not answer.location:
                 return found
@@ -121,9 +121,9 @@ class Planner:
         """Return the task of a list page; ``None`` if it is missing or already planned."""
         for archive in self._archives:
             if trail := archive.trail(url):
-                if key(trail[-1]) in self._lists:
+                if url_key(trail[-1]) in self._lists:
                     return None
-                self._lists.add(key(trail[-1]))
+                self._lists.add(url_key(trail[-1]))
                 return ListTask(archive.part(trail), url, source, topic)
         return None
 
@@ -148,10 +148,10 @@ class Planner:
                 yield ReadTask(part, tuple(tuple(group) for _, group in chunk))
                 chunk = []
 
-    def _job(self, answer: Answer) -> Job | None:
+    def _job(self, answer: Metadata) -> Job | None:
         """Return the job for a response that is not a list page: that of a link, of any type, else of an HTML page."""
         link = self._links.get(identity(answer.url))
-        if key(answer.url) in self._lists or answer.status // 100 == 3:
+        if url_key(answer.url) in self._lists or answer.status // 100 == 3:
             return None
         if link is None:
             if self._listed_only or answer.status // 100 != 2 or "html" not in answer.content_type.lower():
@@ -174,8 +174,8 @@ def entry_pages(sources: Sources) -> Iterator[tuple[str, ListSource, str | None]
             declared = sources.engine(name)
             if declared is not None and not declared.enabled:
                 continue
-            engine = declared.built() if declared else engines.load(name)
-            pages = max(map(topic.breadth.pages, range(24))) if engine.paged else 1
+            engine = declared.built() if declared else engines.load_engine(name)
+            pages = max(map(topic.breadth.pages, range(24))) if engine.has_pages else 1
             for query in topic.queries:
                 for page in range(pages):
                     yield engine.request(query, page), name, topic.name

@@ -134,7 +134,7 @@ def _links_of(shared: Shared, task: ListTask, response: ArchivedResponse) -> tup
     source = task.source
     if isinstance(source, str):
         declared = shared.sources.engine(source)
-        search = Search(declared.built() if declared else engines.load(source), ())
+        search = Search(declared.built() if declared else engines.load_engine(source), ())
         return [replace(link, topic=task.topic) for link in MetasearchSpider().read_links(response, search) if isinstance(link, Link)], []
     if isinstance(source, Region):
         return HubSpider().read_list(response, source)

@@ -13,19 +13,19 @@ from datetime import datetime
 from pkgutil import resolve_name
 from typing import Final
 
-from newsportal.messages import Message, joined
+from newsportal.messages import Message, join_messages
 from newsportal.schedule import policies
-from newsportal.schedule.policies import Next, Past, Rules
+from newsportal.schedule.policies import History, NextVisit, Rules
 
 POLICIES: Final = {"learnt": "learnt:learnt", "fixed": "policies:fixed", "hours": "policies:by_hours", "weight": "policies:by_weight"}
 """Value of ``schedule.policy`` in ``sources.yaml`` → module of this package and its function, loaded on first use."""
 
 
-def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
+def next_visit(past: History, rules: Rules, now: datetime) -> NextVisit:
     """Return the time of the next visit, not before ``now`` (timezone-aware), and its reason."""
-    past = past.until(now)
-    found: Next = resolve_name(f"{__name__}.{POLICIES['fixed' if rules.interval else rules.policy]}")(past, rules, now)
-    if past.last is not None and (wait := policies.backed_off(past, rules)):
+    past = past.without_future_visits(now)
+    found: NextVisit = resolve_name(f"{__name__}.{POLICIES['fixed' if rules.interval else rules.policy]}")(past, rules, now)
+    if past.last is not None and (wait := policies.backoff_minutes(past, rules)):
         late = past.last + policies.minutes(wait)
         if late > found.at:
             found = replace(found, at=late, reason=Message("why.failed", times=past.failures, wait=round(wait)))
@@ -34,9 +34,9 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     found = replace(found, at=max(found.at, now))
     if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
         return found
-    at = policies.next_in(rules.hours, rules.zone, found.at, 0.0)
-    return replace(found, at=at, reason=joined(found.reason, Message("why.hours")))
+    at = policies.next_active_hour(rules.hours, rules.zone, found.at, 0.0)
+    return replace(found, at=at, reason=join_messages(found.reason, Message("why.hours")))
 
 
-def due(past: Past, rules: Rules, now: datetime) -> bool:
+def due(past: History, rules: Rules, now: datetime) -> bool:
     return next_visit(past, rules, now).at <= now

@@ -7,8 +7,8 @@ own with much, with the κ that its own table supports (:func:`factors`). Visits
 their expectation: a source that became active or inactive is noticed within a day.
 
 An entry that is new at a visit was published after the previous one. Its publication time is used if it lies between the two; otherwise
-only the interval is known (:func:`sightings`). If a source's times always equal those of our visits, only the numbers of entries count
-(:func:`has_false_times`).
+only the interval is known (:func:`observe_entries`). If a source's times always equal those of our visits, only the numbers of entries
+count (:func:`has_false_times`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from newsportal.items.visits import Visit
 from newsportal.messages import Message
-from newsportal.schedule.policies import HALF_LIFE_DAYS, PRIOR_DAYS, PRIOR_RATE, Past, Rules, minutes
+from newsportal.schedule.policies import HALF_LIFE_DAYS, PRIOR_DAYS, PRIOR_RATE, History, Rules, minutes
 
 CELL_SECONDS = 600.0  # ten minutes: the shortest interval between two visits
 CELLS_A_DAY = int(86_400 // CELL_SECONDS)
@@ -51,7 +51,7 @@ class Grid:
         return int((seconds - self.start) // CELL_SECONDS)
 
 
-def grid(now: datetime, zone: tzinfo) -> Grid:
+def time_grid(now: datetime, zone: tzinfo) -> Grid:
     """Return the cells from four weeks ago to eight days ahead, shared by all sources for ten minutes."""
     return _grid(int(now.timestamp() // CELL_SECONDS), zone)
 
@@ -79,16 +79,16 @@ def _offset(cell: int, zone: tzinfo) -> float:
     return offset.total_seconds() if offset else 0.0
 
 
-AT_ONCE = 90.0  # seconds. A publication time this close to our visit is suspicious.
-LONG_GAP = 1200.0  # seconds between two visits from which on entries within AT_ONCE of the second are rarely chance
-FALSE_SHARE = 0.6  # share of such entries from which on a source's times are not trusted; chance gives a thirteenth at most
-LOOKED_AT = 40  # newest visits examined: a site that fixed its clock is trusted again after these
+SUSPICIOUS_SECONDS = 90.0  # seconds. A publication time this close to our visit is suspicious.
+LONG_GAP = 1200.0  # seconds between two visits from which on entries within SUSPICIOUS_SECONDS of the second are rarely chance
+MAX_SUSPICIOUS_SHARE = 0.6  # share of such entries from which on a source's times are not trusted; chance gives a thirteenth at most
+MAX_EXAMINED_VISITS = 40  # newest visits examined: a site that fixed its clock is trusted again after these
 MIN_ENTRIES = 6  # minimum number of entries for that conclusion
-ALWAYS_NOW = Message("why.now")
+FALSE_TIMES = Message("why.now")
 
 
 @dataclass(frozen=True, slots=True)
-class Sightings:
+class ObservedEntries:
     """Entries by cell; ``begin`` and ``end``: first and last observed cell; ``doubt``: why its times are not trusted."""
 
     counts: Floats
@@ -100,19 +100,19 @@ class Sightings:
 def has_false_times(visits: Sequence[Visit]) -> bool:
     """Return whether the source's publication times are those of our visits. ``visits``: newest first."""
     dated = just_now = 0
-    for visit, before in pairwise(visits[:LOOKED_AT]):
+    for visit, before in pairwise(visits[:MAX_EXAMINED_VISITS]):
         at = visit.at.timestamp()
         if at - before.at.timestamp() >= LONG_GAP:
             dated += len(visit.published)
-            just_now += sum(1 for moment in visit.published if at - moment.timestamp() < AT_ONCE)
-    return dated >= MIN_ENTRIES and just_now >= FALSE_SHARE * dated
+            just_now += sum(1 for moment in visit.published if at - moment.timestamp() < SUSPICIOUS_SECONDS)
+    return dated >= MIN_ENTRIES and just_now >= MAX_SUSPICIOUS_SHARE * dated
 
 
-def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
+def observe_entries(visits: Sequence[Visit], cells: Grid) -> ObservedEntries:
     """Assign the entries of the visits (newest first) to the past cells."""
     read = [visit for visit in visits if not visit.broken]
     if not read:
-        return Sightings(np.zeros(cells.now), cells.now, 0)
+        return ObservedEntries(np.zeros(cells.now), cells.now, 0)
     doubted = has_false_times(read)
     begin, end = _cell_of(read[-1].at.timestamp(), cells), _cell_of(read[0].at.timestamp(), cells)
     points: list[float] = []
@@ -136,7 +136,7 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
     if points:
         indices = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
         counts += np.bincount(indices, minlength=cells.now)
-    return Sightings(counts, begin, end, ALWAYS_NOW if doubted else None)
+    return ObservedEntries(counts, begin, end, FALSE_TIMES if doubted else None)
 
 
 def _cell_of(seconds: float, cells: Grid) -> int:
@@ -192,10 +192,10 @@ class Cadence:
     doubt: Message | None = None
 
 
-def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
+def cadence(past: History, rules: Rules, now: datetime) -> Cadence:
     """Return the expectations from the past. A source without a past has the prior rate at all hours."""
-    cells = grid(now, rules.zone)
-    observed = sightings(past.visits, cells)
+    cells = time_grid(now, rules.zone)
+    observed = observe_entries(past.visits, cells)
     rate = rates(observed, cells)
     since = max(past.last or now, now - minutes(rules.longest)).timestamp()
     first = min(max(cells.cell(since), 0), cells.now)
@@ -208,7 +208,7 @@ def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:
     return Cadence(ahead, starts, (starts + ends) / 2, float(week.mean()), float(np.sqrt(week).mean() ** 2), observed.doubt)
 
 
-def rates(observed: Sightings, cells: Grid) -> Floats:
+def rates(observed: ObservedEntries, cells: Grid) -> Floats:
     """Return entries per day in every cell, including past ones."""
     begin, end = observed.begin, min(observed.end + 1, cells.now)
     if begin >= end:

@@ -19,7 +19,7 @@ WEEK: Final = 7 * 24
 MAX_WAIT: Final = 86_400.0  # seconds. A Retry-After of ten years means: not today.
 
 
-def cached_for(cache_control: str | None, expires: str | None, date: str | None) -> float | None:
+def fresh_for(cache_control: str | None, expires: str | None, date: str | None) -> float | None:
     """Return for how many seconds a response is fresh: max-age, or Expires minus Date; at most an hour, ``None`` if unknown."""
     if cache_control is not None and (found := MAX_AGE.search(cache_control)):
         seconds = float(found[1])
@@ -42,7 +42,7 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     return min(seconds, MAX_WAIT) if seconds > 0 else None
 
 
-def skipped_for(hours: Collection[int], days: Collection[int], now: datetime) -> float | None:
+def skip_for(hours: Collection[int], days: Collection[int], now: datetime) -> float | None:
     """Return the seconds until the first hour that is not skipped; ``None`` if this one is not, or all are.
 
     ``hours`` 0–23 and ``days`` 0–6 (Monday first) in GMT, as in RSS.
@@ -64,7 +64,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 MIN_SAME: Final = 12  # minimum number of consecutive "not modified" responses to be suspicious
-TIMES: Final = 6.0
+STUCK_FACTOR: Final = 6.0
 """Multiple of the usual interval between productive visits: a steady source is silent that long by chance once in 400 intervals."""
 
 
@@ -75,4 +75,4 @@ def is_stuck(visits: Sequence[Visit]) -> bool:
     if len(same) < MIN_SAME or len(moments) < 3:
         return False
     usual = median((later - before).total_seconds() for later, before in pairwise(moments))
-    return (same[0].at - same[-1].at).total_seconds() > TIMES * usual
+    return (same[0].at - same[-1].at).total_seconds() > STUCK_FACTOR * usual

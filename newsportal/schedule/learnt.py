@@ -20,11 +20,11 @@ from datetime import datetime
 
 import numpy as np
 
-from newsportal.messages import Message, joined
+from newsportal.messages import Message, join_messages
 from newsportal.schedule.cadence import CELL_SECONDS, Cadence, cadence
-from newsportal.schedule.policies import MAX_WAIT, MIN_WAIT, Next, Past, Rules, minutes
+from newsportal.schedule.policies import MAX_WAIT, MIN_WAIT, History, NextVisit, Rules, minutes
 
-STEPS = 60  # bisection steps: more than the precision of a double
+BISECTION_STEPS = 60  # bisection steps: more than the precision of a double
 MIN_PRICE, MAX_PRICE = 1e-12, 1e9
 
 
@@ -35,7 +35,7 @@ def price(rates: Sequence[float], per_hour: float, *, shortest: float = MIN_WAIT
     """
     values = np.asarray(rates, dtype=np.float64)
     low, high = MIN_PRICE, MAX_PRICE
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = float(np.sqrt(low * high))
         if float(np.clip(np.sqrt(values / (2 * middle)), 1440 / longest, 1440 / shortest).sum()) > per_hour * 24:
             low = middle
@@ -47,15 +47,15 @@ def price(rates: Sequence[float], per_hour: float, *, shortest: float = MIN_WAIT
 DAY_SECONDS = 86_400.0
 
 
-def learnt(past: Past, rules: Rules, now: datetime) -> Next:
+def learnt(past: History, rules: Rules, now: datetime) -> NextVisit:
     """Return the time at which W reaches the price, between ``shortest`` and ``longest`` after the last visit."""
     found = cadence(past, rules, now)
     if past.last is None or past.last < now - minutes(rules.longest):
-        return Next(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
+        return NextVisit(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
     least = max(rules.shortest, requested_wait(past, rules))
     # value of a request for a single source with a constant rate that is visited every ``usual`` minutes: λT²/2
     worth = rules.price if rules.price is not None else found.daily * (rules.usual / 1440) ** 2 / 2
-    wait = waited(found, worth)
+    wait = expected_wait(found, worth)
     at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
     rate = Message("why.rate", number=f"{found.daily:.3g}")
     if wait < least:
@@ -64,10 +64,10 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
         bound = Message("why.longest", wait=round(rules.longest))
     else:
         bound = Message("why.enough")
-    return Next(at, joined(rate, *filter(None, (found.doubt,)), bound), found.spent)
+    return NextVisit(at, join_messages(rate, *filter(None, (found.doubt,)), bound), found.spent)
 
 
-def waited(found: Cadence, price: float) -> float:
+def expected_wait(found: Cadence, price: float) -> float:
     """Return minutes from the last visit until W reaches the price outside a peak; ``inf`` if that is beyond the horizon."""
     times = found.middles / DAY_SECONDS
     counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * times)
@@ -78,28 +78,28 @@ def waited(found: Cadence, price: float) -> float:
     share = (price - before) / (float(moments[index]) - before)
     for later in range(index, min(index + MAX_POSTPONED, len(moments) - 1)):
         following = int(np.searchsorted(moments[later:] - times[later] * (counts[later:] - counts[later]), price + moments[later]))
-        if found.ahead[later + 1] * following <= PEAK * counts[later]:
+        if found.ahead[later + 1] * following <= PEAK_FACTOR * counts[later]:
             break
         index, share = later + 1, 1.0
     return float(found.starts[index] + share * CELL_SECONDS) / 60
 
 
-PEAK = 1.5  # times the accumulated entries: below it, cells of ten minutes are too coarse to distinguish a peak from a constant rate
+PEAK_FACTOR = 1.5  # times the accumulated entries: below it, cells of ten minutes are too coarse to distinguish a peak from a constant rate
 MAX_POSTPONED = 6  # cells (an hour): maximum postponement, however high the peak
 
 MAX_REQUESTED_WAIT = 6 * 60.0
 """Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is always obeyed (``rest_until``)."""
 
 
-def requested_wait(past: Past, rules: Rules) -> float:
+def requested_wait(past: History, rules: Rules) -> float:
     """Return the minutes the source last asked to wait (ttl, sy:updatePeriod)."""
     wait = next((visit.asked_wait for visit in past.visits if not (visit.broken or visit.not_modified)), None)
     return min(wait / 60, MAX_REQUESTED_WAIT, rules.longest) if wait and wait > 0 else 0.0
 
 
-def strip(past: Past, rules: Rules, now: datetime) -> tuple[float, ...]:
+def forecast(past: History, rules: Rules, now: datetime) -> tuple[float, ...]:
     """Return the expected entries in each of the next 24 hours, from the current one."""
-    found = cadence(Past(past.visits, now, past.failures), rules, now)
+    found = cadence(History(past.visits, now, past.failures), rules, now)
     per_hour = int(3600 // CELL_SECONDS)
     ahead = found.ahead[: 24 * per_hour]
     return tuple(float(part.sum()) for part in np.array_split(ahead, 24)) if len(ahead) else (0.0,) * 24

@@ -12,15 +12,15 @@ from math import log, sqrt
 from typing import Final, NamedTuple
 
 from newsportal.items.visits import MAX_CLOCK_SKEW, Visit
-from newsportal.messages import Message, joined
+from newsportal.messages import Message, join_messages
 
-USUAL = 60.0  # minutes between visits of an unknown source (paper A: every hour)
+USUAL_MINUTES = 60.0  # minutes between visits of an unknown source (paper A: every hour)
 MIN_WAIT, MAX_WAIT = 10.0, 12 * 60.0
 """Minutes. Ten is considered polite for a feed; even a silent source is visited twice a day."""
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class History:
     """History of a source. ``visits``: newest first; ``last``: last visit (``None``: never), ``failures``: consecutive visits without a
     readable list, ``rest_until``: end of a backoff it requested."""
 
@@ -30,11 +30,11 @@ class Past:
     rest_until: datetime | None = None
 
     @classmethod
-    def of(cls, visits: Sequence[Visit]) -> Past:
+    def from_visits(cls, visits: Sequence[Visit]) -> History:
         failures = next((index for index, visit in enumerate(visits) if not visit.broken), len(visits))
         return cls(visits, visits[0].at if visits else None, failures)
 
-    def until(self, now: datetime) -> Past:
+    def without_future_visits(self, now: datetime) -> History:
         """Return the past without visits dated after ``now``: if the clock was set back, the source is visited at once."""
         if self.last is None or self.last <= now + MAX_CLOCK_SKEW:
             return self
@@ -53,7 +53,7 @@ class Rules:
     source: str = ""
     policy: str = "learnt"
     interval: float | None = None
-    usual: float = USUAL
+    usual: float = USUAL_MINUTES
     hours: frozenset[int] = frozenset()
     weight: float | None = None
     shortest: float = MIN_WAIT
@@ -63,7 +63,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class NextVisit:
     """Time of the next visit, and its reason. ``rate``: entries per day that count towards its share of a budget, if known."""
 
     at: datetime
@@ -75,21 +75,21 @@ def minutes(number: float) -> timedelta:
     return timedelta(minutes=number)
 
 
-def phase(name: str) -> float:
+def source_phase(name: str) -> float:
     """Return a source's offset within an hour or any other period: 0 ≤ offset < 1, evenly distributed over names."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big") / 2**32
 
 
-def fixed(past: Past, rules: Rules, now: datetime) -> Next:
+def fixed(past: History, rules: Rules, now: datetime) -> NextVisit:
     """Return the configured interval, or the usual one, after the last visit."""
     wait = rules.interval or rules.usual
-    return Next(now if past.last is None else past.last + minutes(wait), Message("why.interval", wait=float(wait)))
+    return NextVisit(now if past.last is None else past.last + minutes(wait), Message("why.interval", wait=float(wait)))
 
 
 MAX_BACKOFF = 24 * 60.0  # minutes. A source that always fails is visited once a day.
 
 
-def backed_off(past: Past, rules: Rules) -> float:
+def backoff_minutes(past: History, rules: Rules) -> float:
     """Return minutes to wait after the last visit: the interval, doubled per consecutive failure (at most a day, or the interval)."""
     interval = rules.interval or rules.usual
     return max(interval, min(interval * 2 ** min(past.failures, 10), MAX_BACKOFF)) if past.failures else 0.0
@@ -111,16 +111,16 @@ def period(weight: float, shortest: float, longest: float) -> float:
     return float(longest * (shortest / longest) ** share)
 
 
-def by_weight(past: Past, rules: Rules, now: datetime) -> Next:
+def by_weight(past: History, rules: Rules, now: datetime) -> NextVisit:
     weight = rules.weight or DEFAULT_WEIGHT
     wait = period(weight, rules.shortest, rules.longest)
-    return Next(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))
+    return NextVisit(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))
 
 
 FIRST_HOURS = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the paper
 
 
-def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FIRST_HOURS) -> frozenset[int]:
+def active_hours(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FIRST_HOURS) -> frozenset[int]:
     """Return the active hours after these visits (newest first). A visit that could not read its list has no effect."""
     active = set(first)
     for visit in reversed(list(visits)):
@@ -133,25 +133,25 @@ def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FIRS
     return frozenset(active)
 
 
-def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
+def by_hours(past: History, rules: Rules, now: datetime) -> NextVisit:
     """Return the next active hour, at the source's own minute, so that thousands are not visited at once (paper B, section 1).
 
     From 6:00 to 24:00 a source is visited every hour. An hour without new pages is deactivated; when the hour after it has new pages, it is
     activated again (「则恢复该区域该失效采集时间点」). A source without active hours gets all of them back.
     """
     if past.last is None:
-        return Next(now, Message("why.never"))
+        return NextVisit(now, Message("why.never"))
     first = rules.hours or FIRST_HOURS
-    active = hours_on(past.visits, rules.zone, first)
+    active = active_hours(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
     next_hour = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
-    at = next_in(active, rules.zone, next_hour, phase(rules.source))
+    at = next_active_hour(active, rules.zone, next_hour, source_phase(rules.source))
     off = sorted(first - active)
     hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
-    return Next(at, joined(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
+    return NextVisit(at, join_messages(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
 
 
-def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) -> datetime:
+def next_active_hour(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) -> datetime:
     """Return the first time after ``after`` at ``share`` of one of these hours. Steps are in absolute time, safe across summer time."""
     local = after.astimezone(zone)
     start = local.replace(minute=0, second=0, microsecond=0).astimezone(UTC)
@@ -168,7 +168,7 @@ KAPPA: Final = 40.0  # entries: two pages of twenty
 MIN_VISITS: Final = 6  # minimum number of visits: in the first ones everything is new
 
 
-def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, max_pages: int = MAX_PAGES) -> int:
+def result_pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, max_pages: int = MAX_PAGES) -> int:
     """Return the number of result pages of a search engine for the hour of ``now``; ``usual`` without enough data (``visits``: newest
     first).
 
@@ -236,7 +236,7 @@ def hub_interval(page: HubPage, rules: Rules, of_region: float | None, now: floa
 
 
 def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now: float) -> dict[str, HubPage]:
-    """Return ``pages`` after reading a page at ``depth`` - 1 with these links."""
+    """Return ``result_pages`` after reading a page at ``depth`` - 1 with these links."""
     found = {url: page for url, page in pages.items() if now - page.last < MAX_UNLINKED}
     for url in links:
         page = found.get(url)
@@ -247,12 +247,12 @@ def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now
     return found
 
 
-def ask_hub(page: HubPage, now: float) -> HubPage:
+def record_request(page: HubPage, now: float) -> HubPage:
     """Return ``page`` after it was requested."""
     return page._replace(asked=now, recent=page.recent and page.recent * weight(now - page.asked))
 
 
-def count_articles(page: HubPage, number: int) -> HubPage:
+def record_articles(page: HubPage, number: int) -> HubPage:
     """Return ``page`` after it was read and had ``number`` new articles."""
     return page._replace(found=page.found + number, recent=0.0 if page.recent is None else page.recent + number)
 

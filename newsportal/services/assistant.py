@@ -167,7 +167,7 @@ class AssistantClient:
             raise AssistantError(Message("assistant.no-answer"), spent=True)
         return content, used if isinstance(used, int) and 0 <= used < 2**53 else 0
 
-    def _post(self, base: str, body: bytes) -> egress.Answer:
+    def _post(self, base: str, body: bytes) -> egress.HttpResponse:
         """Post up to ``TRIES`` times within the timeout."""
         headers = {
             "content-type": "application/json", "accept": "application/json", "user-agent": self._agent, "content-length": str(len(body)),
@@ -183,7 +183,7 @@ class AssistantClient:
             except EgressDenied as error:
                 raise AssistantError(Message("assistant.denied", why=reason_message(error.reason))) from error
             except FetchFailed as error:
-                spent = not egress.never_sent(error)
+                spent = not egress.was_not_sent(error)
                 if spent or attempt == TRIES or self._clock() + pause >= deadline:
                     raise AssistantError(Message("assistant.away", why=reason_message(error.reason)), spent=spent) from error
             else:

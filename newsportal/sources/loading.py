@@ -140,7 +140,7 @@ SAYINGS: dict[str, Callable[[ErrorDetails, KeyPath], MessageAndHint]] = {
 
 
 def built_in() -> tuple[str, ...]:
-    return engines.names()
+    return engines.engine_names()
 
 
 def check(tree: Tree) -> Iterator[Mistake]:

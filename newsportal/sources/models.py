@@ -259,7 +259,7 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema as plain values. Names of built-in engines are suggested, others allowed."""
     schema = Sources.model_json_schema(by_alias=True)
     topic = schema["$defs"]["Topic"]["properties"]["engines"]
-    names = {"anyOf": [{"enum": list(engines.names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
+    names = {"anyOf": [{"enum": list(engines.engine_names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
     topic["anyOf"] = [names, {"type": "array", "items": names}]
     return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in schema.items() if key != "title"}}
 

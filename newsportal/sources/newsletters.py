@@ -18,7 +18,7 @@ from newsportal.sources.values import CONTROL, FilePath, Filled, Secret, Words, 
 
 if TYPE_CHECKING:
     from newsportal.extractors.feeds.mail import Mail
-    from newsportal.net.egress.mailbox import Mailbox, Wanted
+    from newsportal.net.egress.mailbox import Mailbox, MailFilter
 
 SCHEMES: Final = {"imaps": 993, "imap": 143}
 NO_USER: Final = re.compile(r"""[\s"(){}%*\]\\]""")  # invalid characters of user names in IMAP (RFC 3501: atom)
@@ -73,11 +73,11 @@ class Newsletter(ArticlePlace):
         name, tls, port = unquote(parts.path).strip("/") or "INBOX", parts.scheme == "imaps", parts.port or SCHEMES[parts.scheme]
         return Mailbox(name, parts.hostname or "", port, tls, unquote(parts.username or ""), password, self.verify_certificate)
 
-    def wanted(self, after: str | None, now: datetime) -> Wanted:
+    def wanted(self, after: str | None, now: datetime) -> MailFilter:
         """Return the mails that a visit at ``now`` requests from its mailbox, which was read up to ``after``."""
-        from newsportal.net.egress.mailbox import Wanted
+        from newsportal.net.egress.mailbox import MailFilter
 
-        return Wanted(after, now - timedelta(days=self.max_age), self.limit, self.from_, self.list_)
+        return MailFilter(after, now - timedelta(days=self.max_age), self.limit, self.from_, self.list_)
 
     def entry(self, id: str) -> Link:
         """Return a mail as a feed entry that is the article itself; a mail in two mailboxes is one article."""
@@ -112,5 +112,5 @@ def check_encrypted(newsletters: tuple[Newsletter, ...], allow_private: tuple[st
             from newsportal.net.egress import Policy
 
             mailbox, policy = source.mailbox, Policy(allow_private)
-            if not policy.names(mailbox.host, mailbox.port):
+            if not policy.lists_host(mailbox.host, mailbox.port):
                 raise mistake(Message("sources.mailbox-plain", host=mailbox.host), at=("newsletters", index, "imap"))

@@ -234,10 +234,10 @@ class Gallery(Place):
     @model_validator(mode="after")
     def _pattern_is_one(self) -> Gallery:
         if self.pattern is not None:
-            from newsportal.extractors.gallery.further_pages import parse  # loads the extractors, which most files do not need
+            from newsportal.extractors.gallery.further_pages import parse_pattern  # loads the extractors, which most files do not need
 
             try:
-                parse(self.pattern)
+                parse_pattern(self.pattern)
             except ValueError as error:
                 raise mistake(str(error), at=("pattern",)) from error
         return self
@@ -300,7 +300,7 @@ class HotList(ArticlePlace):
         for key in ("items", "title", "link", "rank", "heat"):
             if rule := getattr(self, key):
                 try:
-                    boards.check(rule, self.format)
+                    boards.check_rule(rule, self.format)
                 except ValueError as error:
                     raise mistake(str(error), at=(key,)) from error
         return self

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from newsportal.items.visits import MAX_CLOCK_SKEW, Visit
-from newsportal.messages import Message, joined, reason_message
+from newsportal.messages import Message, join_messages, reason_message
 from newsportal.schedule import next_visit
 from newsportal.schedule.health import STATES, Health, health, merge_visits, sparkline
-from newsportal.schedule.learnt import price, strip
-from newsportal.schedule.policies import Next, Past, Rules, hours_on
+from newsportal.schedule.learnt import forecast, price
+from newsportal.schedule.policies import History, NextVisit, Rules, active_hours
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ def request_price(sources: Sources, states: Iterable[SourceState], keys: Collect
     return price(rates, each * len(rates), shortest=schedule.shortest, longest=schedule.longest)
 
 
-def plan(state: SourceState, visits: Sequence[Visit], rules: Rules, now: datetime) -> Next:
+def plan(state: SourceState, visits: Sequence[Visit], rules: Rules, now: datetime) -> NextVisit:
     """Return the next visit given the stored state. ``visits`` newest first."""
     return next_visit(_past(state, [visit for visit in visits if visit.at <= now + MAX_CLOCK_SKEW], now), rules, now)
 
 
-def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> Past:
-    return Past(visits, visits[0].at if visits else state.last_run, state.failures_in_row, paused_until(state, now))
+def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> History:
+    return History(visits, visits[0].at if visits else state.last_run, state.failures_in_row, paused_until(state, now))
 
 
 def paused_until(state: SourceState, now: datetime) -> datetime | None:
@@ -100,7 +100,7 @@ def due_at(state: SourceState | None, rules: Rules, now: datetime) -> datetime:
     history, since the file may have changed."""
     until = paused_until(state, now) if state else None
     if state is None or state.last_run is None or state.last_run > now + MAX_CLOCK_SKEW:
-        return next_visit(Past(rest_until=until), replace(rules, policy="fixed"), now).at  # at once, in its hours: no past to learn from
+        return next_visit(History(rest_until=until), replace(rules, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
     if planned is None or is_fixed(rules):
         found = next_visit(_past(state, (), now), rules, now).at
@@ -201,11 +201,11 @@ def timetable(sources: Sources, store: Store, selected: Sequence[VisitedSource],
 def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> SourceSchedule:
     slot = plan(state, visits, rules, now)
     at = max(now, due_at(state, rules, now))
-    active = hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone)) if rules.policy == "hours" else None
+    active = active_hours(visits, rules.zone, rules.hours or active_hours((), rules.zone)) if rules.policy == "hours" else None
     return SourceSchedule(
         state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
-        joined(slot.reason, Message("why.hub")) if hub else slot.reason, hub, tuple(strip(Past.of(visits), rules, now)) if visits else None,
-        tuple(sorted(active)) if active is not None else None,
+        join_messages(slot.reason, Message("why.hub")) if hub else slot.reason, hub,
+        tuple(forecast(History.from_visits(visits), rules, now)) if visits else None, tuple(sorted(active)) if active is not None else None,
     )  # fmt: skip
 
 

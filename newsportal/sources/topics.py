@@ -193,7 +193,7 @@ class CustomEngine(Source):
         return {"first": 1, "step": 1, **value} if paged else value
 
     def built(self) -> Engine:
-        from newsportal.extractors.lists.custom_engine import custom
+        from newsportal.extractors.lists.custom_engine import make_engine
 
         rules = self.wrapper.model_dump() if self.wrapper else {}
-        return custom(self.name, self.url, first=self.first, step=self.step, encoding=self.encoding, kind=self.kind, **rules)
+        return make_engine(self.name, self.url, first=self.first, step=self.step, encoding=self.encoding, kind=self.kind, **rules)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from newsportal.messages import Message, nearest
+from newsportal.messages import Message, nearest_word
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAME} or ${NAME:-default when it is unset}
 UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
@@ -94,7 +94,7 @@ def check_uri(uri: str, schemes: tuple[str, ...], folder: Path) -> str:
 def _scheme_hint(uri: str, schemes: tuple[str, ...]) -> Message | None:
     if "://" not in uri:
         return Message("hint.near", near=f"'sqlite:///{mask(uri)}'") if uri.endswith((".db", ".sqlite", ".sqlite3")) else None
-    near = nearest(uri.partition("://")[0].lower(), schemes)
+    near = nearest_word(uri.partition("://")[0].lower(), schemes)
     return Message("hint.near", near=f"'{near}://'") if near else None
 
 

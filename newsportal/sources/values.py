@@ -237,7 +237,7 @@ Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(validator(uris.c
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
 Pattern = Annotated[str, StringConstraints(max_length=MAX_CHARS), AfterValidator(validator(_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
-SELECTOR = "newsportal.extractors.lists.selector:check"  # few files have rules
+SELECTOR = "newsportal.extractors.lists.selector:check_rule"  # few files have rules
 Rule = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARS), AfterValidator(validator(SELECTOR))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 PrivateHost = Annotated[Word, AfterValidator(validator(_private))]

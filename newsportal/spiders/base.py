@@ -26,17 +26,17 @@ from newsportal.items import Link
 from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import paused_until
 from newsportal.spiders.command_line import SinglePage, ValidatedArguments
-from newsportal.spiders.fetcher import lacks_browser, note_rendering
+from newsportal.spiders.fetcher import is_browser_missing, note_rendering
 from newsportal.spiders.pages import ArticlePages, ListPages, Source
-from newsportal.spiders.visiting import Visiting, rounds
+from newsportal.spiders.visiting import ActiveVisits, begin_due_visits
 from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 
 Memory = TypeVar("Memory")
 
-START_FAILS = "start-failed"  # Reason of a crawl's end when its visits cannot begin; the log has the error
-FEW = 1000  # Number of sources up to which states are read one by one; for more, all are read at once
+START_FAILED = "start-failed"  # Reason of a crawl's end when its visits cannot begin; the log has the error
+MAX_SINGLE_READS = 1000  # Number of sources up to which states are read one by one; for more, all are read at once
 
 
 class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy.Spider):
@@ -68,9 +68,9 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         return Timing(self.tracker)
 
     @cached_property
-    def visiting(self) -> Visiting:
+    def active_visits(self) -> ActiveVisits:
         """The visits that this spider has begun."""
-        return Visiting(self.tracker, self._queue, self.end_visit, self.forget_visit)
+        return ActiveVisits(self.tracker, self._queue, self.end_visit, self.forget_visit)
 
     @cached_property
     def _by_key(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
         raise NotImplementedError
 
-    def note_left_out(self, key: str) -> None:
+    def report_skipped(self, key: str) -> None:
         """Report what a visit of this source left out; called when it ends."""
 
     def is_selected(self, source: Source) -> bool:
@@ -109,7 +109,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
             raise CloseSpider("unknown-source")
-        outputs = rounds(self, sources) if self.settings.getbool("NEWSPORTAL_STANDING") else self._visit_once(sources)
+        outputs = begin_due_visits(self, sources) if self.settings.getbool("NEWSPORTAL_STANDING") else self._visit_once(sources)
         try:
             async for output in outputs:
                 yield output
@@ -120,43 +120,43 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             raise CloseSpider(FRONTIER_FAILS) from error  # logged by the scheduler
         except Exception as error:  # Scrapy would only log it, and end with "finished"
             logger.exception("the crawl ends: visits cannot begin")
-            raise CloseSpider(START_FAILS) from error
+            raise CloseSpider(START_FAILED) from error
 
     async def _visit_once(self, sources: Sequence[Any]) -> AsyncIterator[Any]:
         """Begin one visit of each source. Raises ``StoreError``."""
         states: Mapping[str, SourceState] = {}
-        if self.due_only and len(sources) > FEW:
+        if self.due_only and len(sources) > MAX_SINGLE_READS:
             states = {state.source: state for state in await asyncio.to_thread(self.tracker.store.source_states)}
         for source in sources:
-            await self.visiting.wait_for_place()
+            await self.active_visits.wait_for_capacity()
             async for output in self.begin(source, states.get(source.key)):
                 yield output
 
     async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
         """Begin the visit of a source, unless it is not due or another worker has it. Raises ``StoreError``."""
         state = state or await self.tracker.state(source.key)
-        if self.skips(source, state):
+        if self.should_skip(source, state):
             return
-        if lacks_browser(self.tracker, source):
+        if is_browser_missing(self.tracker, source):
             await self._close([source.key], finished=True)
             return
-        if not await self.visiting.claim(source.key):
+        if not await self.active_visits.claim(source.key):
             if not self.settings.getbool("NEWSPORTAL_STANDING"):
                 self.tracker.note(source.key, Message("note.other-worker"))
             return
-        if self.skips(source, state := await self.tracker.state(source.key)):  # another worker has finished a visit since the last check
-            await self.visiting.give_up(source.key)
+        if self.should_skip(source, state := await self.tracker.state(source.key)):  # another worker's visit ended since the last check
+            await self.active_visits.release(source.key)
             return
         try:
-            await self.visiting.begin(source.key)
+            await self.active_visits.begin(source.key)
             if await self.tracker.begin(state):
                 self.thorough.add(source.key)
                 state = replace(state, validators={})
-            elif state.validators and await self.timing.stuck(source.key):
+            elif state.validators and await self.timing.is_stuck(source.key):
                 state = replace(state, validators={})
-            waiting = await self.resumed(source)
+            waiting = await self.resume_entries(source)
         except StoreError:
-            await self.visiting.give_up(source.key)
+            await self.active_visits.release(source.key)
             raise
         for output in waiting:
             yield output
@@ -170,14 +170,14 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             await self._close([key], finished=True)
             self.forget_visit(key)
 
-    def of_visits(self, kind: Callable[[], Memory]) -> defaultdict[str, Memory]:
+    def values_by_visit(self, kind: Callable[[], Memory]) -> defaultdict[str, Memory]:
         """Return a dict of values per visit, by the source's key, that are deleted when the visit ends."""
         memory: defaultdict[str, Memory] = defaultdict(kind)
         self._memories.append(memory)
         return memory
 
     @property
-    def remembered(self) -> set[str]:
+    def remembered_sources(self) -> set[str]:
         """The sources with remembered visits."""
         return self.thorough.union(*self._memories)
 
@@ -188,7 +188,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
             memory.pop(key, None)
         self.tracker.forget_visit(key)
 
-    async def resumed(self, source: Any) -> list[Any]:
+    async def resume_entries(self, source: Any) -> list[Any]:
         """Return the articles of feed entries that an earlier run left. Other requests are in the queue. Raises ``StoreError``."""
         released, bodies = await self.tracker.resume(source.key)
         if released and (queue := self._queue()) is not None:
@@ -202,7 +202,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         outputs = [self.output_for(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
         return outputs, found
 
-    def skips(self, source: Any, state: SourceState) -> bool:
+    def should_skip(self, source: Any, state: SourceState) -> bool:
         """Return whether to skip the source in this run because it is paused or not due."""
         until = paused_until(state, self.began)
         if until is not None and until > self.began and not self.only:
@@ -253,18 +253,18 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
 
     async def finish(self, reason: str) -> None:
         """Save the states of the sources; called by the run report when the spider closes."""
-        await self.visiting.stop()
-        for key in self.visiting.open - self.visited:
-            await self.visiting.end(key)  # it never reached its list page
+        await self.active_visits.stop()
+        for key in self.active_visits.in_progress - self.visited:
+            await self.active_visits.end(key)  # it never reached its list page
         await self._close(sorted(self.visited), finished=reason == "finished")
-        await self.visiting.forget()
+        await self.active_visits.forget()
 
     async def _close(self, keys: Collection[str], *, finished: bool) -> None:
         """End the visits of these sources. ``finished``: not interrupted."""
         note_rendering(self.tracker, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         for key in keys:
-            self.note_left_out(key)
-        await self.visiting.write(keys)
+            self.report_skipped(key)
+        await self.active_visits.write(keys)
         await note_health(self.tracker, keys, utcnow())
         try:
             await self.tracker.close(keys, utcnow(), finished=finished)
@@ -273,5 +273,5 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         await self.timing.plan([source for key in keys if (source := self.by_key(key)) is not None], utcnow())
         await self.tracker.note_waiting(keys)
         for key in keys:
-            await self.visiting.end(key)
+            await self.active_visits.end(key)
         self.visited.difference_update(keys)

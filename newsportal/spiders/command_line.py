@@ -16,7 +16,7 @@ from scrapy.http import Request, Response
 from newsportal.errors import EngineBlocked, NewsportalError, NotApplicable
 from newsportal.extractors.pages import read_article
 from newsportal.items import Link, Page
-from newsportal.messages import nearest
+from newsportal.messages import nearest_word
 from newsportal.spiders.fetcher import page_of
 from newsportal.spiders.pages import PageRequests
 
@@ -57,7 +57,7 @@ class ValidatedArguments:
             return cls.Args.model_validate({name: value for name, value in arguments.items() if not name.startswith("_")})
         except ValidationError as error:
             name, first = str(error.errors()[0]["loc"][0]), error.errors()[0]
-            hint = f"did you mean {near!r}? " if (near := nearest(name, cls.Args.model_fields)) else ""
+            hint = f"did you mean {near!r}? " if (near := nearest_word(name, cls.Args.model_fields)) else ""
             unknown = f"the spider {cls.name} has no argument {name!r}; {hint}it has: {', '.join(cls.Args.model_fields)}"
             wrong = f"argument {name}={first['input']!r} of the spider {cls.name}: {first['msg']}"
             raise NewsportalError(unknown if first["type"] == "extra_forbidden" else wrong) from error

@@ -27,22 +27,22 @@ from newsportal.crawl.reader_pool import Interrupted as Interrupted
 from newsportal.errors import ArchiveError, EgressDenied, FetchFailed, RenderFailed
 from newsportal.items import Page
 from newsportal.messages import as_text
-from newsportal.net.rendering import missing
+from newsportal.net.rendering import missing_parts
 
 logger = logging.getLogger(__name__)
 
 TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})  # The server may respond differently later
-IGNORED = (("max redirections reached", "redirects"), ("exceeded DOWNLOAD_MAXSIZE", "too-large"))
+IGNORED_REASONS = (("max redirections reached", "redirects"), ("exceeded DOWNLOAD_MAXSIZE", "too-large"))
 """Scrapy's messages for ignored responses, which have no exceptions of their own, and the reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``passing``: transient, worth a retry in a later run. ``forbidden``: by robots.txt or the egress policy."""
+    """``transient``: transient, worth a retry in a later run. ``forbidden``: by robots.txt or the egress policy."""
 
     reason: str
     detail: str
-    passing: bool = False
+    transient: bool = False
     forbidden: bool = False
 
 
@@ -121,13 +121,13 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
     if isinstance(error, EgressDenied):
         return Outcome("egress-denied", detail, forbidden=True)
     if isinstance(error, RenderFailed | FetchFailed):
-        return Outcome(error.reason, error.detail or detail, passing=getattr(error, "passing", True))
+        return Outcome(error.reason, error.detail or detail, transient=getattr(error, "transient", True))
     if isinstance(error, exceptions.IgnoreRequest):
-        default = next((reason for words, reason in IGNORED if words in detail), "ignored")
-        return Outcome(getattr(error, "reason", default), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
-    for kind, reason, passing in REASONS:
+        default = next((reason for words, reason in IGNORED_REASONS if words in detail), "ignored")
+        return Outcome(getattr(error, "reason", default), detail, transient=bool(getattr(error, "transient", False)), forbidden=True)
+    for kind, reason, transient in REASONS:
         if isinstance(error, kind):
-            return Outcome(reason, detail, passing=passing)
+            return Outcome(reason, detail, transient=transient)
     return Outcome(f"error: {type(error).__name__}", detail)
 
 
@@ -135,7 +135,7 @@ def _outcome_of_status(response: Response) -> Outcome:
     status = response.status
     if 300 <= status < 400:  # Scrapy follows all valid redirects: this one is to file:, data: or has no target
         return Outcome("redirect-denied", f"HTTP {status} to {response.headers.get('Location')!r}", forbidden=True)
-    return Outcome(f"http-{status}", f"HTTP {status}", passing=status in TRANSIENT_STATUS)
+    return Outcome(f"http-{status}", f"HTTP {status}", transient=status in TRANSIENT_STATUS)
 
 
 def retry_after(failure: Failure, now: datetime) -> float | None:
@@ -144,9 +144,9 @@ def retry_after(failure: Failure, now: datetime) -> float | None:
     return None if response is None else read_retry_after(response, now)
 
 
-def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
+def is_browser_missing(tracker: LinkTracker, source: Any) -> bool:
     """Return whether the source's pages need a browser that is missing; if so, report it. Other sources are visited."""
-    problem = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
+    problem = missing_parts(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
     if problem:
         logger.error("%s is not visited, since its pages need rendering: %s", source.key, problem, extra={"source": source.key})
         tracker.list_failed(source.key, "no-browser", problem)

@@ -15,9 +15,9 @@ from newsportal.crawl.link_tracker import Filtered, utcnow
 from newsportal.crawl.list_filters import ThreadEntry, filter_threads
 from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import kinds, poster
-from newsportal.extractors.forum.addresses import cleaned, key_of, read
-from newsportal.extractors.forum.kinds import ForumPage, Listed
+from newsportal.extractors.forum import kinds, post_extractor
+from newsportal.extractors.forum.addresses import clean_url, key_of, parse_address
+from newsportal.extractors.forum.kinds import ForumPage, ListEntry
 from newsportal.extractors.forum.thread import ThreadPage, read_page
 from newsportal.extractors.pages import read_thread
 from newsportal.items import Link, Page, Post, Thread
@@ -47,7 +47,7 @@ class ThreadVisit:
     """A thread being read in this visit, page by page. It is stored in one piece, so a crash costs only its pages."""
 
     link: Link
-    listed: Listed
+    listed: ListEntry
     source: Forum
     next: str | None
     board: str | None = None
@@ -56,17 +56,17 @@ class ThreadVisit:
     posts: dict[str | None, Post] = field(default_factory=dict)
     pages: list[str] = field(default_factory=list)
     first: ThreadPage | None = None
-    whole: bool = True
+    complete: bool = True
     failure: str | None = None
     later: bool = False
     begun: bool = False
     counted: bool = False
 
-    def wanted(self) -> list[str]:
+    def next_urls(self) -> list[str]:
         url, self.next = self.next, None
         return [url] if url else []
 
-    def take(self, found: tuple[str, ThreadPage], requested: str) -> None:
+    def add_page(self, found: tuple[str, ThreadPage], requested: str) -> None:
         url, page = found
         self.first = self.first or page
         if self.from_the_end and not self.pages and not any(post.id in self.stored for post in page.posts):
@@ -78,21 +78,21 @@ class ThreadVisit:
         self.pages.append(url)
         if page.next and len(self.posts) > before:
             self.next = page.next if len(self.pages) < self.source.depth and can_request(page.next) else None
-            self.whole = self.next is not None
+            self.complete = self.next is not None
 
-    def refuse(self, requested: str, reason: str) -> None:
+    def reject(self, requested: str, reason: str) -> None:
         self.fail(requested, Outcome(reason, reason))
 
     def fail(self, requested: str, outcome: Outcome) -> None:
         """Handle a missing page. A known thread's last page may have vanished: start from its first. Else keep what was read, and retry."""
-        later = outcome.passing and outcome.reason not in MEMBERS_ONLY
+        later = outcome.transient and outcome.reason not in MEMBERS_ONLY
         if self.from_the_end and not self.pages and not later:
             self._restart()
         else:
-            self.whole, self.failure, self.later = False, outcome.reason, later
+            self.complete, self.failure, self.later = False, outcome.reason, later
 
-    def end(self, reason: str) -> None:
-        self.whole, self.failure, self.later = False, reason, True
+    def stop(self, reason: str) -> None:
+        self.complete, self.failure, self.later = False, reason, True
 
     def _restart(self) -> None:
         self.from_the_end, self.next = False, self.link.url
@@ -109,9 +109,9 @@ class ForumSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed = self.of_visits(set[str])  # pagers contain cycles, and boards are linked from every page
-        self._boards = self.of_visits(int)
-        self._old = self.of_visits(int)
+        self._listed = self.values_by_visit(set[str])  # pagers contain cycles, and boards are linked from every page
+        self._boards = self.values_by_visit(int)
+        self._old = self.values_by_visit(int)
 
     # lists
 
@@ -147,7 +147,7 @@ class ForumSpider(NewsSpider):
         filtered = await filter_threads(self.tracker, entries, self, lambda entry: self.thread(entry, source, board))
         for request in filtered.requests:
             yield request
-        if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: only that one is wanted
+        if not (root and found.threads and parse_address(response.url).kind == "board"):  # else the file names one board
             for request in self._to_boards(found, source, level):
                 yield request
         if self._has_next_page(found, source, filtered, page, old) and found.next:
@@ -187,7 +187,7 @@ class ForumSpider(NewsSpider):
         """Count a permanently unavailable board (members only, deleted), without failing the whole forum."""
         request: Request = failure.request  # type: ignore[attr-defined]
         outcome = outcome_of(failure)
-        if request.cb_kwargs.get("root") or (outcome.passing and outcome.reason not in MEMBERS_ONLY):
+        if request.cb_kwargs.get("root") or (outcome.transient and outcome.reason not in MEMBERS_ONLY):
             super().list_page_failed(failure)
             return
         key = request.meta["source"]
@@ -195,7 +195,7 @@ class ForumSpider(NewsSpider):
         self.tracker.count_skipped_list(key, outcome.reason)
         self.tracker.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
-    def entries(self, found: ForumPage, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
+    def entries(self, found: ForumPage, source: Forum) -> tuple[list[tuple[Link, ListEntry]], int]:
         """Return the threads of a list as links, without those whose last reply is too old, and the number of the latter."""
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
         young = [thread for thread in found.threads if oldest is None or thread.last is None or thread.last >= oldest]
@@ -203,7 +203,7 @@ class ForumSpider(NewsSpider):
         self._old[source.key] += omitted
         return [(self.link(thread, source), thread) for thread in young], omitted
 
-    def link(self, thread: Listed, source: Forum) -> Link:
+    def link(self, thread: ListEntry, source: Forum) -> Link:
         return Link(thread.url, source.key, thread.title, site=source.publisher, category=source.category, identity=thread.key)
 
     # threads
@@ -213,7 +213,7 @@ class ForumSpider(NewsSpider):
         url = entry.link.url if entry.stored is None else entry.stored.last_page
         return self.first_request(url, entry.link, source, listed=entry.listed, board=board)
 
-    async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> ThreadVisit:
+    async def thread_visit(self, source: Forum, link: Link, listed: ListEntry, board: str | None) -> ThreadVisit:
         """Return a thread at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = ThreadVisit(link, listed, source, link.url, board)
         stored = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)
@@ -221,15 +221,15 @@ class ForumSpider(NewsSpider):
             reading.board = board or stored.board
             posts = await asyncio.to_thread(self.tracker.store.threads.posts, stored.id)
             reading.stored = frozenset(post.name for post in posts)
-            reading.from_the_end = cleaned(stored.last_page) != cleaned(link.url)
+            reading.from_the_end = clean_url(stored.last_page) != clean_url(link.url)
         return reading
 
     async def read_item(self, first: Response | PageUnavailable, link: Link, **kwargs: Any) -> Thread:
-        reading = await self.reading(link=link, **kwargs)
+        reading = await self.thread_visit(link=link, **kwargs)
         await fetch_pages(reading, lambda url: self._page(reading, url, first), MAX_SECONDS)
         if reading.failure and not reading.posts:
-            raise PageUnavailable(Outcome(reading.failure, link.url, passing=reading.later))
-        if not reading.whole and not reading.failure:
+            raise PageUnavailable(Outcome(reading.failure, link.url, transient=reading.later))
+        if not reading.complete and not reading.failure:
             self.tracker.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
         return self.done(reading)
 
@@ -265,7 +265,7 @@ class ForumSpider(NewsSpider):
             board=reading.board,
             identity=link.identity,
             last_page=reading.pages[-1] if reading.pages else link.url,
-            whole=reading.whole,
+            whole=reading.complete,
             replies=entry.replies,
             listed=entry.last,
             failure=reading.failure,
@@ -274,7 +274,7 @@ class ForumSpider(NewsSpider):
             category=link.category,
         )
 
-    def note_left_out(self, key: str) -> None:
+    def report_skipped(self, key: str) -> None:
         if number := self._old.pop(key, 0):
             self.tracker.note(key, Message("left.old", number=number))
 
@@ -284,10 +284,10 @@ def _classify(page: Page) -> ForumPage:
 
 
 def _read(page: Page, alone: bool, requested: str | None) -> ThreadPage:
-    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, requested=requested)
+    return read_page(dom.document(page), post_extractor("best"), page.fetched, single=alone, requested=requested)
 
 
 def _name_of(url: str) -> str:
     """Return a key for a page of a list, independent of the spelling of its URL."""
-    location = read(url)
+    location = parse_address(url)
     return f"{location.key}@{location.place}" if location.key else key_of(url)

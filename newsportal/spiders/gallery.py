@@ -18,7 +18,7 @@ from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
-from newsportal.extractors.gallery.page import GalleryEntry, entries
+from newsportal.extractors.gallery.page import GalleryEntry, find_entries
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.extractors.pages import read_gallery
@@ -47,8 +47,8 @@ class GallerySpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed = self.of_visits(set[str])  # pagers contain cycles, and link to earlier pages as well
-        self._guesses = self.of_visits(Guesses)
+        self._listed = self.values_by_visit(set[str])  # pagers contain cycles, and link to earlier pages as well
+        self._guesses = self.values_by_visit(Guesses)
 
     @cached_property
     def images(self) -> StoryImages:
@@ -104,12 +104,12 @@ class GallerySpider(NewsSpider):
             return request
         urls: list[str] = []
         with warned(logger, "%s is requested from its first page", request.url, url=request.url):
-            reading = await self.reading(source, link)
+            reading = await self.story_visit(source, link)
             first = [] if any(identity(page.url) == identity(link.url) for page in reading.pages) else [link.url]
-            urls = [*first, *reading.wanted()]
+            urls = [*first, *reading.next_urls()]
         return self.first_request(urls[0], link, source, requested=urls[0]) if urls else request
 
-    async def reading(self, source: Source, link: Link) -> StoryVisit:
+    async def story_visit(self, source: Source, link: Link) -> StoryVisit:
         """Return a story at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = StoryVisit(link, source, guesses=self._guesses[source.key])
         if pages := await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name):
@@ -124,14 +124,14 @@ class GallerySpider(NewsSpider):
             self._count(reading)
             page: GalleryPage = await self.tracker.readers.read(_read, page_of(response), None if reading.pages else link, url)
             pages = list(reading.pages)
-            reason = gallery.is_end(page, pages, requested=url)
+            reason = gallery.end_reason(page, pages, requested=url)
             if reason is None and reading.guess is not None and pages and not gallery.is_same_story_page(page, pages):
                 reason = "another-story"
             if reason is not None:
                 raise NotApplicable(reason, response.url)
             return page
 
-        reading = await self.reading(source, link)
+        reading = await self.story_visit(source, link)
         if isinstance(first, Response) and not reading.pages and await self._is_stored_elsewhere(first.url, reading):
             return None
         reading.open = [requested, *(url for url in reading.open if url != requested)]
@@ -144,7 +144,7 @@ class GallerySpider(NewsSpider):
         # not even the first page could be read; an index page among stories is counted and skipped
         outcome = next(iter(reading.failed.values()), None)
         if outcome is not None:
-            await self.tracker.fail(reading.link, outcome.reason, later=outcome.passing)
+            await self.tracker.fail(reading.link, outcome.reason, later=outcome.transient)
         else:
             await refuse_story(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
         return None
@@ -162,7 +162,7 @@ class GallerySpider(NewsSpider):
 
     async def _store_pages(self, reading: StoryVisit) -> None:
         """Store the pages at once, unless the story is complete or has a single page: then it is stored in a moment."""
-        if reading.whole or (len(reading.pages) == 1 and not reading.open and not reading.pending):
+        if reading.is_complete or (len(reading.pages) == 1 and not reading.open and not reading.pending):
             return
         with warned(logger, "pages of %s could not be stored before it is complete", reading.link.url, url=reading.link.url):
             for page in [page for page in reading.pages if page.url not in reading.stored_urls]:
@@ -178,7 +178,7 @@ class GallerySpider(NewsSpider):
 
 def _index(page: Page, seed: str | None, banned: Sequence[str]) -> tuple[list[GalleryEntry], list[str]]:
     document = dom.document(page)
-    return entries(document, page.fetched, seed=seed, banned=banned), hub.next_pages(document)
+    return find_entries(document, page.fetched, seed=seed, banned=banned), hub.next_pages(document)
 
 
 def _link(entry: GalleryEntry, source: Source) -> Link:

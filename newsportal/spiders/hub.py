@@ -16,7 +16,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors.lists import hub as lists
 from newsportal.items import Link, Page
-from newsportal.schedule.policies import add_hubs, ask_hub, choose_hubs, count_articles
+from newsportal.schedule.policies import add_hubs, choose_hubs, record_articles, record_request
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.command_line import SAMPLE
@@ -35,7 +35,7 @@ class HubSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed = self.of_visits(set[str])  # pagers contain cycles, and link to earlier pages as well
+        self._listed = self.values_by_visit(set[str])  # pagers contain cycles, and link to earlier pages as well
 
     def source_meta(self, source: Any) -> dict[str, Any]:
         """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""
@@ -89,13 +89,13 @@ class HubSpider(NewsSpider):
         state = store.source_state(source.key)
         pages = dict(state.hubs)
         if hub in pages:
-            pages[hub] = count_articles(pages[hub], count)
+            pages[hub] = record_articles(pages[hub], count)
         names = {identity(url): url for url in pages}
         depth = 1 + (pages[hub].depth if hub in pages else 0)
         pages = add_hubs(pages, [names.setdefault(identity(url), url) for url in links] if depth <= source.depth else (), depth, now)
         began, rules = (state.unfinished or self.began).timestamp(), self.timing.rules(source)
         due = choose_hubs(pages, rules, state.rate, now, depth=source.depth, limit=source.hubs, began=began)
-        pages |= {url: ask_hub(pages[url], now) for url in due}
+        pages |= {url: record_request(pages[url], now) for url in due}
         if pages != state.hubs:
             store.save_source_state(replace(state, hubs=pages))
         return [self.list_page(url, source, self.parse_hub, page=1, hub=url) for url in due]

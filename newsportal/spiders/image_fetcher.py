@@ -23,7 +23,7 @@ from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.images.filter import key
-from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, read_header
+from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, ImageHeader, read_header
 from newsportal.extractors.images.thumbnails import fingerprint
 from newsportal.items import Gallery, Image
 from newsportal.spiders.fetcher import Fetcher, Outcome, PageUnavailable, header
@@ -42,7 +42,7 @@ GONE: Final = frozenset({"http-404", "http-410"})
 BAD_RANGE: Final = "http-416"
 
 ACCEPT: Final = {"Accept": "image/avif,image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", "Accept-Encoding": "identity"}
-LIMIT, GOT = "first_bytes", "first_bytes_got"  # meta keys: number of bytes wanted, and received (by which request)
+BYTES_LIMIT, BYTES_RECEIVED = "first_bytes", "first_bytes_got"  # meta keys: number of bytes wanted, and received (by which request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ImageBytes:
     """The bytes of an image. ``whole``: they are the whole file."""
 
     body: bytes
-    whole: bool
+    complete: bool
 
 
 FetchBytes = Callable[[Image, Gallery, int | None], Awaitable[ImageBytes]]
@@ -59,12 +59,12 @@ FetchBytes = Callable[[Image, Gallery, int | None], Awaitable[ImageBytes]]
 
 def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
     """Return a :data:`FetchBytes` with the request settings of the story's source."""
-    crawler.signals.connect(stop_in_time, signals.bytes_received)
+    crawler.signals.connect(stop_at_limit, signals.bytes_received)
 
     async def fetch_bytes(image: Image, gallery: Gallery, limit: int | None) -> ImageBytes:
         referer = (image.page or gallery.url).encode("ascii", "ignore").decode()
         headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{limit - 1}"} if limit else {})}
-        meta = {LIMIT: limit, "download_timeout": IMAGE_SECONDS, "render": None}
+        meta = {BYTES_LIMIT: limit, "download_timeout": IMAGE_SECONDS, "render": None}
         response = await fetch(image.url, gallery.link.source, headers=headers, **meta)
         if response.status not in (200, 206):
             raise PageUnavailable(Outcome(f"http-{response.status}", image.url))
@@ -73,14 +73,14 @@ def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
     return fetch_bytes
 
 
-def stop_in_time(data: bytes, request: Request) -> None:
+def stop_at_limit(data: bytes, request: Request) -> None:
     """Stop the download of an image after enough bytes; called for every chunk of every response. Raises ``StopDownload``."""
-    limit = request.meta.get(LIMIT)
+    limit = request.meta.get(BYTES_LIMIT)
     if not limit:
         return
-    request_id, received = request.meta.get(GOT, (0, 0))
+    request_id, received = request.meta.get(BYTES_RECEIVED, (0, 0))
     received = len(data) + (received if request_id == id(request) else 0)  # a retried request starts again
-    request.meta[GOT] = (id(request), received)
+    request.meta[BYTES_RECEIVED] = (id(request), received)
     if received >= limit:
         raise StopDownload(fail=False)
 
@@ -117,7 +117,7 @@ class ImageFetcher:
             return plain if error.reason == "cut" else replace(plain, refused=error.reason, looked=utcnow())
         return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
 
-    async def _head(self, image: Image, gallery: Gallery, limit: int | None) -> tuple[Head, str | None]:
+    async def _head(self, image: Image, gallery: Gallery, limit: int | None) -> tuple[ImageHeader, str | None]:
         """Raises ``PageUnavailable``, ``Interrupted``, ``NotApplicable``."""
         try:
             data = await self._fetch(image, gallery, limit)
@@ -130,11 +130,11 @@ class ImageFetcher:
         except NotApplicable as error:
             if error.reason != "cut":
                 raise
-            if data.whole:
+            if data.complete:
                 raise NotApplicable("broken", error.detail) from error
             data = await self._fetch(image, gallery, MORE_BYTES)
             head = read_header(data.body, max_pixels=self._max_pixels)
-        return head, await asyncio.to_thread(self._fingerprint, data) if head.whole or data.whole else None
+        return head, await asyncio.to_thread(self._fingerprint, data) if head.complete or data.complete else None
 
     def _fingerprint(self, data: ImageBytes) -> str | None:
         try:

@@ -22,7 +22,7 @@ from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists import engines
 from newsportal.extractors.lists.engines import Engine, Result, ResultPage
 from newsportal.extractors.lists.redirect import needs_fetch
-from newsportal.extractors.lists.result_pages import guess, read, target_of
+from newsportal.extractors.lists.result_pages import guess_engine, read_results, target_of
 from newsportal.items import Link, Page
 from newsportal.messages import Message
 from newsportal.sources import Topic
@@ -74,7 +74,7 @@ class MetasearchSpider(NewsSpider):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.topic = self.args.topic
-        self._blocked = self.of_visits(bool)
+        self._blocked = self.values_by_visit(bool)
 
     def sources(self) -> Iterable[Search]:
         return self._searches
@@ -87,7 +87,7 @@ class MetasearchSpider(NewsSpider):
         for name in dict.fromkeys(name for topic in enabled for name in topic.engines):
             topics, entry = tuple(topic for topic in enabled if name in topic.engines), configured.get(name)
             if entry is None:
-                found.append(Search(engines.load(name), topics))
+                found.append(Search(engines.load_engine(name), topics))
             elif entry.enabled:
                 found.append(Search(entry.built(), topics, entry.rest * 60, priority=entry.priority, robots_on_results=entry.obey_robots))
         return tuple(found)
@@ -118,8 +118,8 @@ class MetasearchSpider(NewsSpider):
             None if request and "link" not in request.cb_kwargs and request.meta.get("source") in resting else request for request in found
         ]
 
-    def skips(self, source: Search, state: SourceState) -> bool:
-        skipped = super().skips(source, state)
+    def should_skip(self, source: Search, state: SourceState) -> bool:
+        skipped = super().should_skip(source, state)
         if skipped and state.rest_until:
             self._note_refusal(source, state)
         return skipped
@@ -132,7 +132,7 @@ class MetasearchSpider(NewsSpider):
         return tuple(source.engine.request(query, 0) for topic in source.topics for query in topic.queries)
 
     def sample(self, response: Response) -> Search:
-        return Search(guess(dom.document(page_of(response))), ())
+        return Search(guess_engine(dom.document(page_of(response))), ())
 
     def read_links(self, response: Response, source: Search) -> list[Link | str]:
         return [_link(source, None, result) for result in _read(page_of(response), source.engine).results]
@@ -189,7 +189,7 @@ class MetasearchSpider(NewsSpider):
         requests, filtered = await self.filter_new([link for link in links if link not in leading])
         for request in (*redirects, *requests):
             yield request
-        if links and source.engine.paged and page + 1 < pages and (leading or self.should_continue(source, filtered)):
+        if links and source.engine.has_pages and page + 1 < pages and (leading or self.should_continue(source, filtered)):
             yield self.result_page(source, topic, query, page + 1, pages)
 
     def redirect(self, link: Link) -> Request:
@@ -202,7 +202,7 @@ class MetasearchSpider(NewsSpider):
             async for article in self.parse_article(response, link):
                 yield article
             return
-        async for request in self.finished(link, self.tracker.follow_redirect(link, target, self, self.article)):
+        async for request in self.yield_item(link, self.tracker.follow_redirect(link, target, self, self.article)):
             yield request
 
 
@@ -211,7 +211,7 @@ HOST = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:[/:>].*)?", re.ASCII)
 
 
 def _read(page: Page, engine: Engine) -> ResultPage:
-    return read(engine, dom.document(page), page.fetched)
+    return read_results(engine, dom.document(page), page.fetched)
 
 
 def _link(source: Search, topic: Topic | None, result: Result) -> Link:

@@ -1,5 +1,5 @@
-"""Further pages of articles, threads and photo stories, fetched before the item is yielded. :class:`Pages` decides which pages to fetch and
-how to treat each response; however it ends, the item is kept with the fetched pages."""
+"""Further pages of articles, threads and photo stories, fetched before the item is yielded. :class:`Collector` decides which pages to fetch
+and how to treat each response; however it ends, the item is kept with the fetched pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.crawl.requests import can_request
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
-from newsportal.extractors.lists.pagination import EXPECTED, MultiPage, Pager, PageRead
+from newsportal.extractors.lists.pagination import EXPECTED_ENDS, MultiPage, Pager, PageRead
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable, page_of
@@ -31,34 +31,34 @@ Found = TypeVar("Found")
 FoundIn = TypeVar("FoundIn", contravariant=True)
 
 
-class Pages(Protocol[FoundIn]):
+class Collector(Protocol[FoundIn]):
     """The pages of one item in progress."""
 
-    def wanted(self) -> Sequence[str]:
+    def next_urls(self) -> Sequence[str]:
         """Return the URLs to fetch now, concurrently; each is returned once."""
 
-    def take(self, page: FoundIn, url: str) -> None: ...
+    def add_page(self, page: FoundIn, url: str) -> None: ...
 
-    def refuse(self, url: str, reason: str) -> None:
+    def reject(self, url: str, reason: str) -> None:
         """Handle a response that is no page of the item, or unreadable."""
 
     def fail(self, url: str, outcome: Outcome) -> None:
         """Handle a failed request."""
 
-    def end(self, reason: str) -> None:
+    def stop(self, reason: str) -> None:
         """Stop fetching further pages."""
 
 
 async def fetch_pages(
-    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, on_page: Callable[[], Awaitable[None]] | None = None
+    pages: Collector[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, on_page: Callable[[], Awaitable[None]] | None = None
 ) -> None:
     """Fetch the pages that ``pages`` wants, for ``seconds`` at most; call ``on_page`` after each. Raises only :class:`Interrupted`."""
     until, interrupted = monotonic() + seconds, False
     pending: set[asyncio.Future[bool]] = set()
     while True:
-        urls = () if interrupted else pages.wanted()
+        urls = () if interrupted else pages.next_urls()
         if urls and monotonic() >= until:
-            pages.end("too-slow")
+            pages.stop("too-slow")
             urls = ()
         pending |= {asyncio.ensure_future(_fetch_page(pages, fetch, url, on_page)) for url in urls}
         if not pending:
@@ -70,11 +70,11 @@ async def fetch_pages(
 
 
 async def _fetch_page(
-    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], url: str, on_page: Callable[[], Awaitable[None]] | None
+    pages: Collector[Found], fetch: Callable[[str], Awaitable[Found]], url: str, on_page: Callable[[], Awaitable[None]] | None
 ) -> bool:
     """Fetch a page. Return False if the crawl ends."""
     try:
-        pages.take(await fetch(url), url)
+        pages.add_page(await fetch(url), url)
         if on_page is not None:
             await on_page()
     except Interrupted:
@@ -82,18 +82,18 @@ async def _fetch_page(
     except PageUnavailable as error:
         pages.fail(url, error.outcome)
     except NotApplicable as error:
-        pages.refuse(url, error.reason)
+        pages.reject(url, error.reason)
     except Exception as error:  # fetched pages are kept in any case
         logger.exception("reading a further page failed: %s", url, extra={"url": url})
-        pages.refuse(url, f"error: {type(error).__name__}")
+        pages.reject(url, f"error: {type(error).__name__}")
     return True
 
 
 class _ArticlePages(MultiPage):
-    """:class:`Pages` of an article."""
+    """:class:`Collector` of an article."""
 
     def fail(self, url: str, outcome: Outcome) -> None:
-        self.refuse(url, outcome.reason)
+        self.reject(url, outcome.reason)
 
 
 class ArticleFetcher:
@@ -118,7 +118,7 @@ class ArticleFetcher:
                 if identity(url) == identity(current.url):
                     return current
                 page = page_of(await self._fetch(url, source))
-                if pages.strays(page.url, url):
+                if pages.is_stray(page.url, url):
                     raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
                 further: PageRead = await self._tracker.readers.run(self._reader.read_further, article.link, page)
                 return further
@@ -153,7 +153,7 @@ class ArticleFetcher:
     def _note(self, article: Article, reason: str) -> None:
         """Count why no further page was added; failures are also noted in the report."""
         self._tracker.count(article.source, f"pages-{reason}")
-        if reason not in EXPECTED:
+        if reason not in EXPECTED_ENDS:
             self._tracker.note(article.source, Message("note.further-pages", reason=reason))
 
 

@@ -17,7 +17,7 @@ from newsportal.crawl.reader_pool import Interrupted
 from newsportal.crawl.requests import is_entry
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.tidy import read_fragment
-from newsportal.extractors.feeds.mail import id_of, parse
+from newsportal.extractors.feeds.mail import id_of, parse_mail
 from newsportal.extractors.pages import fill
 from newsportal.items import Article, Link
 from newsportal.messages import Message
@@ -51,7 +51,7 @@ class NewsletterSpider(NewsSpider):
         refused: dict[str, str] = {}
         for raw in response.mails:
             try:
-                links += source.links(await self.tracker.readers.read(parse, raw.raw, raw.received, raw.is_cut))
+                links += source.links(await self.tracker.readers.read(parse_mail, raw.raw, raw.received, raw.is_truncated))
             except Interrupted:
                 raise
             except NotApplicable as error:
@@ -92,7 +92,7 @@ class NewsletterSpider(NewsSpider):
             return
         source = self.source_for(response)
         for raw in response.mails:
-            for item in source.links(await asyncio.to_thread(parse, raw.raw, raw.received, raw.is_cut)):
+            for item in source.links(await asyncio.to_thread(parse_mail, raw.raw, raw.received, raw.is_truncated)):
                 if item.content is None:
                     yield Request(item.url, callback=self.parse, cb_kwargs={"link": item}, dont_filter=True, meta=self.source_meta(source))
                 else:

@@ -65,7 +65,7 @@ class PageRequests:
             **({"render": True} if getattr(source, "render", False) else {}),
         }
 
-    def urgency(self, key: str) -> int:
+    def priority_offset(self, key: str) -> int:
         """Return what a source's priority adds to that of its requests: more than the priorities of kinds of requests differ by."""
         return (getattr(self.by_key(key), "priority", DEFAULT_PRIORITY) - DEFAULT_PRIORITY) * PRIORITY_STEP
 
@@ -84,7 +84,7 @@ class PageRequests:
     ) -> Request:
         """Return a request for a source, by its key, which is never filtered; ``kwargs`` is passed to its callback."""
         meta = {**self.request_meta(key), **meta}
-        return Request(url, callback, errback=errback, dont_filter=True, priority=self.urgency(key), meta=meta, cb_kwargs=kwargs)
+        return Request(url, callback, errback=errback, dont_filter=True, priority=self.priority_offset(key), meta=meta, cb_kwargs=kwargs)
 
     def first_request(self, url: str, link: Link, source: Source, **kwargs: Any) -> Request:
         """Return the first request of a visit of a thread or photo story, which any process may resume."""
@@ -92,26 +92,26 @@ class PageRequests:
 
     async def parse_first(self, response: Response, link: Link, **kwargs: Any) -> AsyncIterator[Any]:
         """Parse the first page of a thread or photo story."""
-        async for item in self.finished(link, self.read_item(response, link, **kwargs)):
+        async for item in self.yield_item(link, self.read_item(response, link, **kwargs)):
             yield item
 
     async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
         kwargs = failure.request.cb_kwargs  # type: ignore[attr-defined]
-        async for item in self.finished(kwargs["link"], self.read_item(PageUnavailable(outcome_of(failure)), **kwargs)):
+        async for item in self.yield_item(kwargs["link"], self.read_item(PageUnavailable(outcome_of(failure)), **kwargs)):
             yield item
 
     async def read_item(self, first: Response | PageUnavailable, link: Link, **kwargs: Any) -> Any:
         """Return the item with all available pages, of which ``first`` is the requested one; ``None`` once its outcome is counted."""
         raise NotImplementedError
 
-    async def finished(self, link: Link, item: Awaitable[Item | None]) -> AsyncIterator[Item]:
+    async def yield_item(self, link: Link, item: Awaitable[Item | None]) -> AsyncIterator[Item]:
         """Yield the item if there is one; otherwise count the reason."""
         try:
             found = await item
         except Interrupted:
             logger.info("%s waits for the next run: the crawl ends before its further pages are fetched", link.url, extra={"url": link.url})
         except PageUnavailable as error:
-            await self.tracker.fail(link, error.outcome.reason, later=error.outcome.passing)
+            await self.tracker.fail(link, error.outcome.reason, later=error.outcome.transient)
         except NotApplicable as error:
             await self.tracker.fail(link, error.reason)
         except StoreError as error:
@@ -154,7 +154,7 @@ class ListPages(PageRequests):
             errback=self.list_page_failed,
             headers=headers,
             dont_filter=True,
-            priority=LIST_PRIORITY + self.urgency(source.key),
+            priority=LIST_PRIORITY + self.priority_offset(source.key),
             meta={
                 "source": source.key,
                 "handle_httpstatus_list": [304],
@@ -252,7 +252,7 @@ class ArticlePages(PageRequests):
     async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
         """Yield the article of a fetched page with its further pages. Pages without an article are counted."""
         self.tracker.count(link.source, "fetched", topic=link.topic)
-        async for article in self.finished(link, self._read_article(response, link)):
+        async for article in self.yield_item(link, self._read_article(response, link)):
             yield article
 
     async def _read_article(self, response: Response, link: Link) -> Article:
@@ -269,4 +269,4 @@ class ArticlePages(PageRequests):
             self.tracker.note(link.source, Message("note.text-from-feed", reason=outcome.reason))
             yield Article(url=link.url, link=link, fetched=utcnow())
             return
-        await self.tracker.fail(link, outcome.reason, later=outcome.passing)
+        await self.tracker.fail(link, outcome.reason, later=outcome.transient)

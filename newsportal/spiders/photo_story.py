@@ -29,12 +29,12 @@ MIN_RIGHT: Final = 0.1
 class Guesses:
     """Counts of guessed next pages of a source's stories in this visit, and of those that existed."""
 
-    made: int = 0
-    right: int = 0
+    tried: int = 0
+    correct: int = 0
 
     @property
-    def worthwhile(self) -> bool:
-        return self.made < MIN_GUESSES or self.right >= MIN_RIGHT * self.made
+    def is_worthwhile(self) -> bool:
+        return self.tried < MIN_GUESSES or self.correct >= MIN_RIGHT * self.tried
 
 
 @dataclass(slots=True)
@@ -67,12 +67,12 @@ class StoryVisit:
         return self.source.pattern or self.guess
 
     @property
-    def unproven(self) -> bool:
+    def is_unproven(self) -> bool:
         """Whether only a guessed URL suggests that the story continues."""
         return self.guess is not None and len(self.pages) == 1
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return any(page.whole for page in self.pages)
 
     def begin(self, pages: Iterable[GalleryPage]) -> None:
@@ -80,29 +80,29 @@ class StoryVisit:
         self.pages = list(pages)
         self.stored_urls = {page.url for page in self.pages}
         self.requested |= self.stored_urls  # a first page that is read again links to them all
-        self.guess = gallery.guessed(self.pages) if self.source.pattern is None else None
-        self._add_open(gallery.open_pages(self.pages, (), self.pattern))
+        self.guess = gallery.proven_pattern(self.pages) if self.source.pattern is None else None
+        self._add_open(gallery.urls_left(self.pages, (), self.pattern))
 
-    def take(self, page: GalleryPage, url: str) -> None:
+    def add_page(self, page: GalleryPage, url: str) -> None:
         """Add a page of the story, which may link to others."""
         self.pending.discard(url)
-        self.guesses.right += self.unproven
+        self.guesses.correct += self.is_unproven
         self.pages.append(page)
         self.answered.add(url)
-        if len(self.pages) == 1 and self.source.pattern is None and self.guesses.worthwhile:
-            self.guess = gallery.guess(page)
-            self.guesses.made += self.guess is not None
-        self._add_open(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.pages))
+        if len(self.pages) == 1 and self.source.pattern is None and self.guesses.is_worthwhile:
+            self.guess = gallery.guess_pattern(page)
+            self.guesses.tried += self.guess is not None
+        self._add_open(gallery.more_urls(page, {*self.requested, *self.open}, self.pattern, self.pages))
 
     def merge(self, pages: Iterable[GalleryPage]) -> None:
         """Add pages that other workers stored meanwhile."""
         urls = {page.url for page in self.pages}
         self.pages += [page for page in pages if page.url not in urls]
 
-    def refuse(self, url: str, reason: str) -> None:
+    def reject(self, url: str, reason: str) -> None:
         """Handle an unreadable response: the story has ended there, or the page exists but cannot be read now."""
         self.pending.discard(url)
-        if (reason in TRANSIENT_REASONS or reason.startswith("error: ")) and not self.unproven:
+        if (reason in TRANSIENT_REASONS or reason.startswith("error: ")) and not self.is_unproven:
             self.failed[url] = Outcome(reason, reason)
         else:
             self.ended[url] = reason
@@ -112,15 +112,15 @@ class StoryVisit:
         self.pending.discard(url)
         linked = any(page.total or url == page.next or url in page.pages for page in self.pages)
         guessed = self.pattern is not None and not linked
-        is_end = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or guessed)
-        if is_end or self.unproven:
+        is_end = not outcome.transient and not outcome.forbidden and (outcome.reason in GONE or guessed)
+        if is_end or self.is_unproven:
             self.ended[url] = outcome.reason
         else:
             self.failed[url] = outcome
 
-    def wanted(self) -> list[str]:
+    def next_urls(self) -> list[str]:
         """Return the URLs to request now: known pages concurrently, a next link after the page before it."""
-        if self.whole or self.slow:
+        if self.is_complete or self.slow:
             return []
         urls = self.open[: max(MAX_CONCURRENT - len(self.pending), 0)]
         for url in urls:
@@ -133,7 +133,7 @@ class StoryVisit:
         self.requested.add(url)
         self.pending.add(url)
 
-    def end(self, reason: str) -> None:
+    def stop(self, reason: str) -> None:
         self.slow = True
 
     def _add_open(self, urls: Iterable[str]) -> None:
@@ -156,7 +156,7 @@ class StoryVisit:
             site=source.publisher,
             category=link.category,
             failure=None if story.complete else self._failure(outcome),
-            later=not story.complete and not (outcome is not None and outcome.forbidden and not outcome.passing),
+            later=not story.complete and not (outcome is not None and outcome.forbidden and not outcome.transient),
             weight=source.weight,
         )
 

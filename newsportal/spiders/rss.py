@@ -14,7 +14,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.extractors.feeds import feed
 from newsportal.items import Link, content_id
 from newsportal.messages import Message
-from newsportal.schedule.freshness import cached_for, skipped_for
+from newsportal.schedule.freshness import fresh_for, skip_for
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.fetcher import header
@@ -30,14 +30,14 @@ class RssSpider(NewsSpider):
     Source = Feed
 
     def read_links(self, response: Response, source: Feed) -> list[Link | str]:
-        found = feed.parse(response.body, response.url, header(response, "Content-Type"), utcnow())
+        found = feed.parse_feed(response.body, response.url, header(response, "Content-Type"), utcnow())
         return [_link(source, entry) for entry in found.entries if entry.url]
 
     async def visit(self, source: Feed, state: SourceState) -> AsyncIterator[Request]:
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
 
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
-        found = await self.tracker.readers.read(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
+        found = await self.tracker.readers.read(feed.parse_feed, response.body, response.url, header(response, "Content-Type"), utcnow())
         for seconds in requested_waits(response, found):
             self.tracker.visit_counts.record_wait(source.key, seconds)
         await note_hub(self.tracker, source.key, response, found.hub, found.topic)
@@ -50,7 +50,7 @@ class RssSpider(NewsSpider):
 def requested_waits(response: Response, found: feed.Feed) -> Iterable[float]:
     """Return the seconds between visits that the feed requests, one per way of stating them."""
     headers = [value.decode("latin-1") if (value := response.headers.get(name)) else None for name in ("Cache-Control", "Expires", "Date")]
-    waits = (found.ttl_minutes and found.ttl_minutes * 60.0, cached_for(*headers), skipped_for(found.skip_hours, found.skip_days, utcnow()))
+    waits = (found.ttl_minutes and found.ttl_minutes * 60.0, fresh_for(*headers), skip_for(found.skip_hours, found.skip_days, utcnow()))
     return (wait for wait in waits if wait)
 
 

@@ -16,7 +16,7 @@ from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import sitemap
-from newsportal.extractors.feeds.sitemap import Selection, children, choose
+from newsportal.extractors.feeds.sitemap import Selection, choose_children, choose_entries
 from newsportal.extractors.feeds.xml_stream import MAX_BYTES
 from newsportal.extractors.lists.hub import HubRules
 from newsportal.items import Link, Page
@@ -33,11 +33,11 @@ ENTRIES_SUFFIX = "#entries"  # suffix of a sitemap's URL in the validators, for 
 
 
 @dataclass
-class Progress:
+class VisitProgress:
     """Progress of the visit of one source: sitemaps requested, articles queued, and counts of skipped entries by reason."""
 
     requested: set[str] = field(default_factory=set)
-    taken: int = 0
+    queued: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
 
 
@@ -51,14 +51,14 @@ class SitemapSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._progress = self.of_visits(Progress)
+        self._progress = self.values_by_visit(VisitProgress)
 
     def read_links(self, response: Response, source: Sitemap) -> list[Link | str]:
         found = _read(page_of(response))
         return [entry.url if found.kind == "index" else _link(source, entry) for entry in found.entries]
 
     async def visit(self, source: Sitemap, state: SourceState) -> AsyncIterator[Request]:
-        self._progress[source.key] = Progress({source.url})
+        self._progress[source.key] = VisitProgress({source.url})
         yield self._sitemap(source.url, source, state, 0)
 
     def _sitemap(self, url: str, source: Sitemap, state: SourceState, depth: int) -> Request:
@@ -89,8 +89,8 @@ class SitemapSpider(NewsSpider):
         progress = self._progress[source.key]
         remaining = MAX_CHILDREN + 1 - len(progress.requested)
         fresh = [entry for entry in found.entries if entry.url not in progress.requested and can_request(entry.url)]
-        selection = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, remaining))
-        progress.skipped.update(selection.left)
+        selection = choose_children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, remaining))
+        progress.skipped.update(selection.skipped)
         state = await self.tracker.state(source.key)
         if source.key in self.thorough:
             state = replace(state, validators={})
@@ -115,8 +115,8 @@ class SitemapSpider(NewsSpider):
             self.tracker.note(source.key, Message("warning.lastmod-moves"))
         self.tracker.validate(source.key, response.url + ENTRIES_SUFFIX, (current, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
-        selection = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
-        self._progress[source.key].skipped.update(selection.left)
+        selection = await asyncio.to_thread(choose_entries, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
+        self._progress[source.key].skipped.update(selection.skipped)
         async for request in self._request_entries(response, source, selection):
             yield request
 
@@ -124,7 +124,7 @@ class SitemapSpider(NewsSpider):
         """Yield requests for the new links, up to the limit of the visit. The next visit finds the rest."""
         progress, start = self._progress[source.key], 0
         while start < len(selection.entries):
-            remaining = source.limit - progress.taken
+            remaining = source.limit - progress.queued
             if remaining <= 0:
                 response.meta["list_page"] = None
                 progress.skipped["limit"] += len(selection.entries) - start
@@ -132,11 +132,11 @@ class SitemapSpider(NewsSpider):
             batch = selection.entries[start : start + min(BATCH, remaining)]
             start += len(batch)
             requests, _ = await self.filter_new([_link(source, entry) for entry in batch])
-            progress.taken += len(requests)
+            progress.queued += len(requests)
             for request in requests:
                 yield request
 
-    def note_left_out(self, key: str) -> None:
+    def report_skipped(self, key: str) -> None:
         progress = self._progress.pop(key, None)
         for reason, number in sorted(progress.skipped.items()) if progress else ():
             self.tracker.note(key, Message(f"left.{reason}", number=number))
@@ -145,9 +145,9 @@ class SitemapSpider(NewsSpider):
 def _read(page: Page) -> sitemap.Sitemap:
     """Parse a sitemap or an index; robots.txt is treated as an index. Raises ``NotApplicable``."""
     if urlsplit(page.url).path == "/robots.txt":
-        entries = [sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)]
+        entries = [sitemap.SitemapEntry(url) for url in sitemap.sitemaps_in_robots(page.body, page.url)]
         return sitemap.Sitemap("index", tuple(entries))
-    return sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+    return sitemap.parse_sitemap(page.body, page.url, page.content_type, page.fetched)
 
 
 def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:

@@ -30,7 +30,7 @@ IDLE_CHECKS: Final = 3
 """Consecutive checks without tasks of a visit until it has ended: tasks just pushed may still be on their way to the queue, and counts of
 other workers are saved by then (``SAVE_SECONDS``)."""
 
-DAILY: Final = 86_400.0
+DAY_SECONDS: Final = 86_400.0
 RETRY_SECONDS: Final = 0.2  # Seconds between two attempts to claim a visit while the queue is unavailable
 MAX_VISITS: Final = 100
 """Maximum of concurrent visits with pending tasks. After a downtime all sources are due at once: further visits begin as these end, so that
@@ -56,7 +56,7 @@ class _Open:
     ours: bool = True
 
 
-class Visiting:
+class ActiveVisits:
     """See the module. ``queue`` returns the queue of requests, ``None`` if there is none, and raises ``FrontierUnavailable`` while it is
     not open. ``end_visit`` is called with each source whose visit has ended, ``forget_visit`` if another worker closes it."""
 
@@ -76,11 +76,11 @@ class Visiting:
         self._ending = asyncio.Lock()
 
     @property
-    def open(self) -> frozenset[str]:
+    def in_progress(self) -> frozenset[str]:
         """The sources with visits in progress."""
         return frozenset(source for source, opened in self._open.items() if opened.ours)
 
-    async def wait_for_place(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Wait until fewer than :data:`MAX_VISITS` visits have pending tasks, as of the last check."""
         while sum(opened.ours and not opened.calm for opened in self._open.values()) >= MAX_VISITS:
             with suppress(FrontierUnavailable):
@@ -90,7 +90,7 @@ class Visiting:
 
     async def claim(self, source: str) -> bool:
         """Claim the visit for this worker; return False if another has it. Waits for an unavailable queue."""
-        if source in self.open:
+        if source in self.in_progress:
             return False
         while True:
             try:
@@ -116,7 +116,7 @@ class Visiting:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._watch())
 
-    async def give_up(self, source: str) -> None:
+    async def release(self, source: str) -> None:
         """Release a visit that did not begin: another worker may claim it."""
         self._open.pop(source, None)
         await self._release(source)
@@ -127,8 +127,8 @@ class Visiting:
         now = utcnow()
         offline = self._tracker.offline
         unreached = {source for source in ended if offline and self._tracker.unreached(source)}
-        parts = self._tracker.visit_counts.take_visits(now, self.open - set(ended), away=offline)
-        for source in (self.open & set(ended)) - unreached:
+        parts = self._tracker.visit_counts.take_visits(now, self.in_progress - set(ended), away=offline)
+        for source in (self.in_progress & set(ended)) - unreached:
             opened = self._open[source]
             seconds = ((opened.idle_since or now) - opened.began).total_seconds()
             self._tracker.add_seconds(source, seconds)
@@ -162,12 +162,12 @@ class Visiting:
             if (now := asyncio.get_running_loop().time()) - last_write >= SAVE_SECONDS:
                 last_write = now
                 await self.write()
-            if now - last_forget >= DAILY:
+            if now - last_forget >= DAY_SECONDS:
                 last_forget = now
                 await self.forget()
             for source in await self._ended_visits():
                 try:
-                    if source in self.open:
+                    if source in self.in_progress:
                         async with self._ending:
                             await self._end_visit(source)
                     elif self._open.pop(source, None) is not None:
@@ -202,7 +202,7 @@ class Visiting:
             logger.warning("the visit of %s stays claimed until this worker ends: %s", source, error, extra={"source": source})
 
 
-EVERY: Final = 5.0
+DUE_CHECK_SECONDS: Final = 5.0
 """Seconds between two checks for due sources, which delay a push (WebSub) or a new source; a check reads the states of all sources."""
 
 PAUSE_FACTOR: Final = 10.0
@@ -211,7 +211,7 @@ PAUSE_FACTOR: Final = 10.0
 OFFLINE_SECONDS: Final = 60.0  # Seconds between two checks during a network outage: visits do not count then, so all sources tried stay due
 
 
-async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
+async def begin_due_visits(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
     """Begin visits of all sources that are due, forever. While store or queue are unavailable nothing begins."""
     paused = False
     while True:
@@ -222,7 +222,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             waiting = await asyncio.to_thread(_waiting, spider, sources)
             seconds = monotonic() - began
             for source, state in waiting:
-                if len(spider.visiting.open) >= MAX_VISITS:
+                if len(spider.active_visits.in_progress) >= MAX_VISITS:
                     break
                 async for output in spider.begin(source, state):
                     yield output
@@ -233,25 +233,25 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             if not paused:
                 logger.warning("%s: no visit begins at present: %s", spider.name, error)
             paused = True
-        await asyncio.sleep(OFFLINE_SECONDS if spider.tracker.offline else max(EVERY, PAUSE_FACTOR * seconds))
+        await asyncio.sleep(OFFLINE_SECONDS if spider.tracker.offline else max(DUE_CHECK_SECONDS, PAUSE_FACTOR * seconds))
 
 
 def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, SourceState]]:
     """Return the due sources with their states: never visited ones first, then those that waited longest. Raises ``StoreError``."""
     states = {state.source: state for state in spider.tracker.store.source_states()}
-    opened, found = spider.visiting.open, []
+    opened, found = spider.active_visits.in_progress, []
     for source in sources:
         state = states.get(source.key) or SourceState(source.key)
-        if source.key not in opened and not spider.skips(source, state):
+        if source.key not in opened and not spider.should_skip(source, state):
             found.append((spider.timing.due_at(source, state, spider.began).timestamp() if state.last_run else 0.0, source, state))
     return [(source, state) for _, source, state in sorted(found, key=itemgetter(0))]
 
 
 async def _forget(spider: NewsSpider) -> None:
     """Forget visits that other workers began, once this one's part of them is saved. Raises ``StoreError``."""
-    tracker, open_keys = spider.tracker, spider.visiting.open
-    for key in (tracker.counted | spider.remembered) - open_keys:
-        spider.visiting.follow(key)
+    tracker, open_keys = spider.tracker, spider.active_visits.in_progress
+    for key in (tracker.counted | spider.remembered_sources) - open_keys:
+        spider.active_visits.follow(key)
     for key in (spider.visited | tracker.met) - open_keys - tracker.visit_counts.uncounted:
         await tracker.transfer_visit(key)
         spider.visited.discard(key)

@@ -57,7 +57,7 @@ TRANSLATOR: Final = Translator()
 
 __all__ = [
     "BREAKING_TAGS", "MAX_TAGS", "SKIPPED_TAGS", "Document", "Element", "copy_of", "css", "decode", "document", "from_text", "html_of",
-    "join", "lines_of", "link_of", "parse_html", "path_of", "pieces", "stream_xml", "text_of", "walk", "xpath",
+    "join", "lines_of", "link_of", "parse_html", "path_of", "stream_xml", "text_of", "text_pieces", "walk", "xpath",
 ]  # fmt: skip
 
 MAX_CHARS = 8_000_000  # longer pages are truncated: ten times the longest article page of the development set
@@ -224,7 +224,7 @@ def lines_of(node: Element) -> list[str]:
     return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
 
 
-def pieces(top: Element, skipped: frozenset[str] = SKIPPED_TAGS) -> Iterator[tuple[Literal["text", "break"], str]]:
+def text_pieces(top: Element, skipped: frozenset[str] = SKIPPED_TAGS) -> Iterator[tuple[Literal["text", "break"], str]]:
     """Yield the text nodes below ``top`` in document order, with a ``break`` at each line end of the page; a line feed in the source is
     white space except in ``pre``. Not recursive."""
     return (("text", text) if text else ("break", "") for text in _text(top, "", skipped=skipped))
@@ -262,7 +262,7 @@ def link_of(node: Element, base: str) -> str | None:
     return join(base, node.get("href") or "")
 
 
-def printable(href: str) -> str:
+def clean_href(href: str) -> str:
     """Return ``href`` as browsers read it: without tabs and line breaks, other control characters escaped."""
     if href.isprintable():
         return href
@@ -313,7 +313,7 @@ def join(base: str, href: str, *, fragment: bool = False, max_length: int = MAX_
     if not href or href.startswith("#") or is_of_other_scheme(href):
         return None
     try:
-        joined = urljoin(base, printable(href))
+        joined = urljoin(base, clean_href(href))
     except ValueError:
         return None
     if not fragment:

@@ -52,7 +52,7 @@ ENGINES = ("rjieba", "jieba")
 
 MAX_USER_WORD = 32  # maximum length of a user word. jieba's dictionary ends at 16; longer ones are sentences.
 
-ENDLESS = re.compile("([\u4e00-\u9fff]{1000})")
+ENDLESS_RUN = re.compile("([\u4e00-\u9fff]{1000})")
 """Such long Chinese without punctuation is not text: jieba's Markov model (quadratic: 47 s for 的 100,000 times) gets it in pieces."""
 
 
@@ -152,7 +152,7 @@ def _jieba(user_words: Sequence[str]) -> Cutter:
 
 
 def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[str]]:
-    return lambda text: chain.from_iterable(map(cut, filter(None, ENDLESS.split(text))))
+    return lambda text: chain.from_iterable(map(cut, filter(None, ENDLESS_RUN.split(text))))
 
 
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}

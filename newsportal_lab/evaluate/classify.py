@@ -107,7 +107,7 @@ def classify(
         for set_name, training, test in _sets(folders, cross):
             if not as_json:
                 typer.echo(set_name if leave_out else f"{set_name}: {len(training)} to learn from, {len(test)} to answer")
-                headings = Foreign.HEADINGS if leave_out else Result.HEADINGS
+                headings = UnseenLabels.HEADINGS if leave_out else Result.HEADINGS
                 typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in headings))
             for name in names:
                 found = evaluate(set_name, name, training, test)
@@ -125,9 +125,9 @@ def classify(
 
 def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[Example], list[Example]]]:
     if cross is None:
-        return [(folder.name, read(folder, "train"), read(folder, "test")) for folder in folders]
-    sides, (first, second) = mapping(cross), folders
-    training, test = renamed(read(first, "train"), sides["A"]), renamed(read(second, "test"), sides["B"])
+        return [(folder.name, read_examples(folder, "train"), read_examples(folder, "test")) for folder in folders]
+    sides, (first, second) = read_mapping(cross), folders
+    training, test = rename_labels(read_examples(first, "train"), sides["A"]), rename_labels(read_examples(second, "test"), sides["B"])
     if not training or not test:
         raise ValueError(f"{cross}: no text of {folders[0]} or of {folders[1]} has one of its labels")
     return [(f"{first.name} → {second.name}", training, test)]
@@ -160,7 +160,7 @@ PARTS: Final = 3  # a third of the labels is left out at a time: three trainings
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class UnseenLabels:
     """Means over the parts, shares from 0 to 1. ``auroc``: probability that a known text's best probability exceeds a foreign one's;
     ``foreign_refused``, ``right_refused``, ``wrong_refused``: share without a label among foreign texts, and among known ones whose best
     label is right or wrong; ``right``: share of the known texts whose best label is right."""
@@ -184,7 +184,7 @@ class Foreign:
         return f"{self.algorithm:14}" + "".join(f"{100 * share:>11.1f}" for share in shares)
 
 
-def leave_labels_out(set_name: str, name: str, training: Sequence[Example], test: Sequence[Example]) -> Foreign:
+def leave_labels_out(set_name: str, name: str, training: Sequence[Example], test: Sequence[Example]) -> UnseenLabels:
     """Train ``name`` without a third of the labels, each third in turn, and classify all texts. Raises ``ValueError``."""
     labels = [label for label, _ in sorted(Counter(row.labels[0] for row in training).items(), key=lambda item: (-item[1], item[0]))]
     if len(labels) <= PARTS:
@@ -203,13 +203,13 @@ def leave_labels_out(set_name: str, name: str, training: Sequence[Example], test
         rates = [float(refused[group].mean()) if group.any() else 0.0 for group in (foreign, ~foreign & right, ~foreign & ~right)]
         shares = (rates[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, rates[1], rates[2])
         figures.append((auroc(best[~foreign], best[foreign]), *shares))
-    return Foreign(set_name, name, *np.mean(figures, axis=0))
+    return UnseenLabels(set_name, name, *np.mean(figures, axis=0))
 
 
 FORM: Final = '{"text": …, "label": …}'
 
 
-def read(folder: Path, part: str) -> list[Example]:
+def read_examples(folder: Path, part: str) -> list[Example]:
     """Return the examples of ``part`` (``train`` or ``test``). Raises ``OSError``, or ``ValueError`` with the invalid line."""
     found = []
     for location, line in gold_lines(folder, part):
@@ -226,7 +226,7 @@ def read(folder: Path, part: str) -> list[Example]:
     return found
 
 
-def mapping(file: Path) -> dict[str, dict[str, str]]:
+def read_mapping(file: Path) -> dict[str, dict[str, str]]:
     """Return ``{"common label": {"A": [labels], "B": [labels]}}`` as a mapping per side. Raises ``OSError``, ``ValueError``."""
     try:
         sides: dict[str, dict[str, str]] = {"A": {}, "B": {}}
@@ -238,6 +238,6 @@ def mapping(file: Path) -> dict[str, dict[str, str]]:
     return sides
 
 
-def renamed(examples: list[Example], names: Mapping[str, str]) -> list[Example]:
+def rename_labels(examples: list[Example], names: Mapping[str, str]) -> list[Example]:
     """Return the examples whose label has a common name, with that name."""
     return [Example(example.text, (names[example.labels[0]],), example.title) for example in examples if example.labels[0] in names]

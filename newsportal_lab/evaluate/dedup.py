@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
-from newsportal.cli.output import print_json, tracked
+from newsportal.cli.output import print_json, track_items
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder
 from newsportal.dedup.judge import Judge, fold_keys
@@ -30,7 +30,7 @@ Pair = frozenset[str]
 TIMES: Final = ("published", "time", "date")  # possible fields of a document's time
 STORE: Final = "store"  # the crawl's method: judge and the fold keys, in a store
 NAMES: Final = (*FINDERS, STORE)
-NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # required keys of each line of a file
+REQUIRED_KEYS: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # required keys of each line of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def dedup(
     names = list(algorithm or NAMES)
     check_names("algorithm", names, NAMES, "--algorithm")
     try:
-        gold = read(folder)
+        gold = read_gold(folder)
     except (OSError, ValueError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
@@ -65,7 +65,7 @@ def dedup(
         typer.echo(f"{folder.name}, {len(gold.documents)} documents")
         typer.echo(f"{'':16}{'F1':>7}{'prec.':>7}{'recall':>7}{'subsets':>9}{'docs/s':>9}")
     for name in names:
-        found = {"set": folder.name, "algorithm": name, **row(gold, (Stored() if name == STORE else finder(name)))}
+        found = {"set": folder.name, "algorithm": name, **row(gold, (InStore() if name == STORE else finder(name)))}
         if as_json:
             print_json(found)
             continue
@@ -73,7 +73,7 @@ def dedup(
         typer.echo(f"{name:16}{shares[0]:>7}{shares[1]:>7}{shares[2]:>7}{shares[3]:>9}{found['per_second']:>9.0f}")
 
 
-def read(folder: Path) -> Gold:
+def read_gold(folder: Path) -> Gold:
     """Return the gold data of a folder. Raises ``OSError``, or ``ValueError`` with the invalid line."""
     rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
     documents = []
@@ -91,19 +91,19 @@ def read(folder: Path) -> Gold:
     return Gold(tuple(documents), {}, pairs)
 
 
-def row(gold: Gold, found: Finder | Stored) -> dict[str, Any]:
+def row(gold: Gold, found: Finder | InStore) -> dict[str, Any]:
     """Return a finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` without pairs."""
-    start, documents = perf_counter(), tracked(gold.documents, "comparing", beside_output=True)
-    answers = found.judge_all(documents) if isinstance(found, Stored) else ((doc.id, found.judge(doc).duplicate_of) for doc in documents)
+    start, documents = perf_counter(), track_items(gold.documents, "comparing", beside_output=True)
+    answers = found.judge_all(documents) if isinstance(found, InStore) else ((doc.id, found.judge(doc).duplicate_of) for doc in documents)
     if gold.clusters:
-        score, subsets = per_document(answers, gold.clusters), None
+        score, subsets = score_by_document(answers, gold.clusters), None
     else:
         if isinstance(found, Judge):  # it reports all its matches; for others all pairs within their groups count
             matches = ((doc.id, match.duplicate_of) for doc in documents for match in found.matches(doc))
             pairs = {frozenset((first, second)) for first, second in matches if second is not None}
         else:
-            pairs = joined(answers)
-        score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
+            pairs = pairs_of_groups(answers)
+        score = score_pairs(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
         subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
     seconds = perf_counter() - start
     figures = {"f1": score.f1, "precision": score.precision, "recall": score.recall, "subsets": subsets}
@@ -119,8 +119,8 @@ def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
             found: Any = json.loads(line)
         except ValueError as error:
             raise ValueError(f"{location}: it is not JSON") from error
-        if not isinstance(found, dict) or not NEEDED[name] <= found.keys():
-            raise ValueError(f"{location}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
+        if not isinstance(found, dict) or not REQUIRED_KEYS[name] <= found.keys():
+            raise ValueError(f"{location}: a line must be an object with {', '.join(sorted(REQUIRED_KEYS[name]))}")
         yield found
 
 
@@ -128,17 +128,17 @@ def _time(row: dict[str, Any]) -> Any:
     return next((row[name] for name in TIMES if row.get(name)), None)
 
 
-DAWN = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH: Final = 100  # documents stored in one transaction
 
 
-class Stored:
+class InStore:
     """Stores documents as articles; each counts as seen at its time of publication."""
 
     def __init__(self, store: Store | None = None) -> None:
         self._store = store or open_store("sqlite://")
         self._ids: dict[str, str] = {}
-        self._now = DAWN
+        self._now = EPOCH
 
     def judge_all(self, documents: Iterable[Document]) -> Iterator[tuple[str, str | None]]:
         """Yield for each document the one that the store folded it into."""
@@ -180,7 +180,7 @@ class Score:
         return 2 * self.hits / (self.given + self.wanted) if self.given + self.wanted else 0.0
 
 
-def per_document(answers: Iterable[tuple[str, str | None]], clusters: Mapping[str, object]) -> Score:
+def score_by_document(answers: Iterable[tuple[str, str | None]], clusters: Mapping[str, object]) -> Score:
     """Score ``answers`` in time order, as (document, duplicate of or ``None``): an *earlier* document of the same cluster is right."""
     hits = given = wanted = 0
     earlier: set[str] = set()
@@ -195,7 +195,7 @@ def per_document(answers: Iterable[tuple[str, str | None]], clusters: Mapping[st
     return Score(hits, given, wanted)
 
 
-def joined(answers: Iterable[tuple[str, str | None]]) -> set[Pair]:
+def pairs_of_groups(answers: Iterable[tuple[str, str | None]]) -> set[Pair]:
     """Return all pairs within the groups formed by the answers."""
     group_of: dict[str, str] = {}
     groups: defaultdict[str, set[str]] = defaultdict(set)
@@ -211,7 +211,7 @@ def joined(answers: Iterable[tuple[str, str | None]]) -> set[Pair]:
     return {frozenset(pair) for group in groups.values() for pair in combinations(group, 2)}
 
 
-def per_pair(found: Set[Pair], right: Set[Pair], left_out: Set[Pair] = frozenset()) -> Score:
+def score_pairs(found: Set[Pair], right: Set[Pair], left_out: Set[Pair] = frozenset()) -> Score:
     """``left_out``: pairs that are neither right nor wrong."""
     judged = found - left_out
     return Score(len(judged & right), len(judged), len(right))

@@ -16,7 +16,7 @@ import numpy as np
 import typer
 
 from newsportal.cli.options import AsJsonRows
-from newsportal.cli.output import print_json, tracked
+from newsportal.cli.output import print_json, track_items
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document
 from newsportal.errors import NewsportalError
@@ -26,8 +26,8 @@ from newsportal_lab.dedup import document_of
 from newsportal_lab.events import story_of
 
 THRESHOLDS: Final = (0.11, 0.13, 0.15, 0.17, 0.2, 0.25)  # thresholds for leave-one-event-out selection
-REACH: Final = timedelta(days=30)  # window of the search for the nearest neighbour
-NEAREST, CENTROID = 0.11, 0.11  # the baselines' thresholds: optimal on the development data, which favours them
+SEARCH_WINDOW: Final = timedelta(days=30)  # window of the search for the nearest neighbour
+NEAREST_THRESHOLD, CENTROID_THRESHOLD = 0.11, 0.11  # the baselines' thresholds: optimal on the development data, which favours them
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ def b_cubed(gold: Mapping[str, str | None], found: Mapping[str, str], only: str 
 
 
 def ours(documents: Sequence[Document]) -> dict[str, str]:
-    return clustered([story_of(document) for document in documents], THRESHOLD)
+    return cluster_stories([story_of(document) for document in documents], THRESHOLD)
 
 
-def clustered(stories: Sequence[Story], threshold: float) -> dict[str, str]:
+def cluster_stories(stories: Sequence[Story], threshold: float) -> dict[str, str]:
     clusters = EventClusters(threshold)
     return {story.id: clusters.add(story).event for story in stories}
 
@@ -70,13 +70,13 @@ def tfidf(documents: Sequence[Document]) -> Any:
     return TfidfVectorizer(analyzer=segment, sublinear_tf=True).fit_transform([f"{doc.title}\n{doc.text}" for doc in documents])
 
 
-def nearest(documents: Sequence[Document], threshold: float = NEAREST) -> dict[str, str]:
+def nearest(documents: Sequence[Document], threshold: float = NEAREST_THRESHOLD) -> dict[str, str]:
     """Single pass: the event of the most similar document of the last 30 days."""
     rows = tfidf(documents)
     found: dict[str, str] = {}
     start = 0
     for index, document in enumerate(documents):
-        while (earlier := documents[start].published) and document.published and document.published - earlier > REACH:
+        while (earlier := documents[start].published) and document.published and document.published - earlier > SEARCH_WINDOW:
             start += 1
         likeness = (rows[start:index] @ rows[index].T).toarray().ravel() if index > start else np.zeros(0)
         best = int(likeness.argmax()) if likeness.size else -1
@@ -84,7 +84,7 @@ def nearest(documents: Sequence[Document], threshold: float = NEAREST) -> dict[s
     return found
 
 
-def centroid(documents: Sequence[Document], threshold: float = CENTROID) -> dict[str, str]:
+def centroid(documents: Sequence[Document], threshold: float = CENTROID_THRESHOLD) -> dict[str, str]:
     """Single pass: the event of the most similar running centroid."""
     rows = tfidf(documents)
     sums: dict[str, defaultdict[int, float]] = {}
@@ -108,7 +108,7 @@ def centroid(documents: Sequence[Document], threshold: float = CENTROID) -> dict
     return found
 
 
-def repeated(documents: Sequence[Document]) -> dict[str, str]:
+def follow_reposts(documents: Sequence[Document]) -> dict[str, str]:
     """The papers' cosine of titles and first sentences: a document is in the event of the one that it repeats."""
     judge = finder("cosine")
     found: dict[str, str] = {}
@@ -119,7 +119,7 @@ def repeated(documents: Sequence[Document]) -> dict[str, str]:
 
 
 METHODS: Final[Mapping[str, Callable[[Sequence[Document]], dict[str, str]]]] = {
-    "events": ours, "nearest": nearest, "centroid": centroid, "cosine": repeated,
+    "events": ours, "nearest": nearest, "centroid": centroid, "cosine": follow_reposts,
 }  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def events(
     names = ["events"] if leave_out else list(dict.fromkeys(names))
     if not as_json:
         typer.echo(f"{'':10}{'F1':>7}{'prec.':>7}{'recall':>7}{'docs/s':>9}")
-    for name in tracked(names, "clustering", beside_output=True):
+    for name in track_items(names, "clustering", beside_output=True):
         start = perf_counter()
         score = _left_out(documents, gold) if leave_out else b_cubed(gold, METHODS[name](documents))
         rate = len(documents) / max(perf_counter() - start, 1e-9)
@@ -170,7 +170,7 @@ def read(file: Path) -> tuple[list[Document], dict[str, str | None]]:
 def _left_out(documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
     """Score each event at the threshold that is best for the others, averaged over documents."""
     stories = [story_of(document) for document in documents]
-    found = {threshold: clustered(stories, threshold) for threshold in THRESHOLDS}
+    found = {threshold: cluster_stories(stories, threshold) for threshold in THRESHOLDS}
     sizes = Counter(event for event in gold.values() if event)
     precision = recall = 0.0
     for event, size in sizes.items():

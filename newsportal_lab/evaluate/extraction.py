@@ -21,12 +21,12 @@ from newsportal.messages import did_you_mean
 from newsportal_lab.evaluate.gold import Survey, survey
 from newsportal_lab.evaluate.peers import PEERS, installed
 from newsportal_lab.evaluate.report import BOTTOM, DASHES, LEFT, RIGHT, TOP, counted, print_rows, print_worst, report, write_report
-from newsportal_lab.evaluate.running import POOLED, READINGS, Closer, Reader, Row, look_closer, reader, readers, rows, run
+from newsportal_lab.evaluate.running import POOLED, VARIANTS, PageComparison, Reader, Row, compare_pages, reader, readers, rows, run
 
 DEFAULT: Final = "best"
-EVERY: Final = "all"  # --peer all: every installed peer
-WORST_IN_REPORT: Final = 10  # default number of pages in an HTML report
-NAMED: Final = 5  # pages without gold, and mistakes in it, listed by name; the others are counted
+EVERY_PEER: Final = "all"  # --peer all: every installed peer
+DEFAULT_WORST: Final = 10  # default number of pages in an HTML report
+MAX_NAMED: Final = 5  # pages without gold, and mistakes in it, listed by name; the others are counted
 
 
 def extraction(
@@ -72,36 +72,36 @@ def extraction(
         swept.show(found, as_json)
         write_report(file, swept.draw(found))
         return
-    number = worst or (WORST_IN_REPORT if html else 0)
-    closer = look_closer(results, readers, number) if number else []
+    number = worst or (DEFAULT_WORST if html else 0)
+    closer = compare_pages(results, readers, number) if number else []
     _show(found, closer if worst else [], names, as_json)
     if html is not None:
         write_report(html, report(found, results, names, closer))
 
 
 def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> list[Reader]:
-    names = list(algorithms or ([DEFAULT] if peers else (*EXTRACTORS, *READINGS)))
-    others = [peer for name in peers or () for peer in (installed() if name == EVERY else [name])]
-    if EVERY in (peers or ()) and not installed():
+    names = list(algorithms or ([DEFAULT] if peers else (*EXTRACTORS, *VARIANTS)))
+    others = [peer for name in peers or () for peer in (installed() if name == EVERY_PEER else [name])]
+    if EVERY_PEER in (peers or ()) and not installed():
         raise DependencyMissing("to compare with peers", "peers")
-    check_names("algorithm", names, (*EXTRACTORS, *READINGS), "--algorithm")
-    check_names("peer", others, (*PEERS, EVERY), "--peer")
+    check_names("algorithm", names, (*EXTRACTORS, *VARIANTS), "--algorithm")
+    check_names("peer", others, (*PEERS, EVERY_PEER), "--peer")
     return readers(names, others)
 
 
 def _warn_left_out(folder: Path, found: Survey) -> None:
     """Print skipped pages on standard error: one with misspelt gold would otherwise go unnoticed."""
     if found.without:
-        names = ", ".join(found.without[:NAMED]) + (", …" if len(found.without) > NAMED else "")
+        names = ", ".join(found.without[:MAX_NAMED]) + (", …" if len(found.without) > MAX_NAMED else "")
         pages = f"{len(found.without)} of {found.pages + len(found.without)} pages"
         typer.echo(f"{folder}: {pages} without gold left out: {names}", err=True)
-    for remark in found.remarks[:NAMED]:
+    for remark in found.remarks[:MAX_NAMED]:
         typer.echo(remark, err=True)
-    if len(found.remarks) > NAMED:
-        typer.echo(f"{folder}: {len(found.remarks) - NAMED} more of the kind", err=True)
+    if len(found.remarks) > MAX_NAMED:
+        typer.echo(f"{folder}: {len(found.remarks) - MAX_NAMED} more of the kind", err=True)
 
 
-def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], as_json: bool) -> None:
+def _show(found: Sequence[Row], closer: Sequence[PageComparison], names: Sequence[str], as_json: bool) -> None:
     if not as_json:
         print_rows(found)
         print_worst(closer, names)

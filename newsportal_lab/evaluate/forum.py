@@ -13,14 +13,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
-from newsportal.cli.output import print_json, render, tracked
+from newsportal.cli.output import print_json, render, track_items
 from newsportal.cli.pages import UNKNOWN, SavedPage, describe, saved_pages
-from newsportal.extractors.forum import POSTERS, Extract, poster
+from newsportal.extractors.forum import POST_EXTRACTORS, Extract, post_extractor
 from newsportal.items import Page, Post
 from newsportal.text import clean
 from newsportal.text.dom import document
 from newsportal_lab.evaluate.gold import NoGold, read_description, text_of
-from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, add_counts, score_posts
 from newsportal_lab.evaluate.report import write_report
 
 PUBLISHED: Final = {
@@ -41,7 +41,7 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ThreadReading:
     thread: Thread
     posts: tuple[Post, ...]
     score: PageScore
@@ -63,12 +63,12 @@ def forum(
 
     Gold posts without text, and optional_posts, do not count.
     """
-    names = list(algorithm or POSTERS)
-    check_names("algorithm", names, POSTERS, "--algorithm")
+    names = list(algorithm or POST_EXTRACTORS)
+    check_names("algorithm", names, POST_EXTRACTORS, "--algorithm")
     if html is not None and (html.is_dir() or not html.parent.is_dir()):
         raise typer.BadParameter(f"{html} is no file that can be written: name one in a folder that is there", param_hint="--html")
     threads = gold_threads(folder)
-    readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
+    readings = {name: read_all(post_extractor(name), track_items(threads, name, beside_output=True)) for name in names}
     _show(folder.name, readings, by_engine, worst, as_json)
     if html is not None:
         rows = {name: row(group, name) for name, group in readings.items()}
@@ -96,7 +96,7 @@ def gold_threads(folder: Path) -> list[Thread]:
     return found
 
 
-def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
+def read_all(read: Extract, threads: Iterable[Thread]) -> list[ThreadReading]:
     now = datetime.now(UTC)
     found = []
     for thread in threads:
@@ -108,13 +108,13 @@ def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
             except Exception as failure:  # noqa: BLE001  a page that breaks the reader must not end the run; its row has the error
                 error = describe(failure)
         seconds = process_time() - start
-        found.append(Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error))
+        found.append(ThreadReading(thread, posts, score_posts(thread.gold, posts, now), seconds, error))
     return found
 
 
-def row(readings: Sequence[Reading], algorithm: str = "") -> dict[str, Any]:
+def row(readings: Sequence[ThreadReading], algorithm: str = "") -> dict[str, Any]:
     """Return the figures of these pages, shares from 0 to 1; ``None`` without gold. ``published``: those of ``algorithm`` in the thesis."""
-    counts: Counts = total(reading.score for reading in readings)
+    counts: Counts = add_counts(reading.score for reading in readings)
     shares = {name: getattr(counts, name) for name in ("precision", "recall", "block_f1", "body_f1", "author", "date")}
     published = {name: round(share / 100, 3) for name, share in PUBLISHED.get(algorithm, {}).items()}
     return {name: None if share is None else round(share, 4) for name, share in shares.items()} | {
@@ -125,12 +125,12 @@ def row(readings: Sequence[Reading], algorithm: str = "") -> dict[str, Any]:
     }
 
 
-def worst_of(readings: Sequence[Reading], number: int) -> list[Reading]:
+def worst_of(readings: Sequence[ThreadReading], number: int) -> list[ThreadReading]:
     wrong = [reading for reading in readings if reading.score.counts.body_missing or reading.score.counts.body_extra]
     return sorted(wrong, key=lambda item: (item.score.counts.body_f1, -item.score.counts.body_missing, item.thread.page.id))[:number]
 
 
-def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst: int, as_json: bool) -> None:
+def _show(name: str, readings: dict[str, list[ThreadReading]], by_engine: bool, worst: int, as_json: bool) -> None:
     engines = sorted({reading.thread.engine for found in readings.values() for reading in found if reading.thread.engine})
     sets = {name: frozenset(engines) | {None}}
     if CHINESE.intersection(engines) and not CHINESE.issuperset(engines):
@@ -157,7 +157,7 @@ def _format(name: str, value: Any) -> str:
     return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
 
 
-def _print_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
+def _print_worst(algorithm: str, reading: ThreadReading, as_json: bool) -> None:
     missing = [reading.thread.gold.posts[number].text for number in reading.score.missing]
     surplus = [reading.posts[number].text for number in reading.score.surplus]
     figures = {"f1": round(reading.score.counts.body_f1, 3), "missing": len(missing), "surplus": len(surplus)}
@@ -184,7 +184,7 @@ FIGURES: Final = {"precision": "P", "recall": "R", "block_f1": "block", "body_f1
 }
 
 
-def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:
+def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[ThreadReading]]) -> str:
     """Return the report as self-contained HTML. Text from pages is escaped."""
     pages = {
         name: [

@@ -11,14 +11,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.cli.options import AsJsonRows
-from newsportal.cli.output import console, make_table, print_json, tracked
+from newsportal.cli.output import console, make_table, print_json, track_items
 from newsportal.dedup import finder
 from newsportal.errors import NewsportalError
-from newsportal.extractors.forum import poster
+from newsportal.extractors.forum import post_extractor
 from newsportal_lab.evaluate import classify, dedup, forum
 from newsportal_lab.evaluate.gold import GoldPage, gold_pages, read_description
-from newsportal_lab.evaluate.posts_scoring import total
-from newsportal_lab.evaluate.running import readers, warm
+from newsportal_lab.evaluate.posts_scoring import add_counts
+from newsportal_lab.evaluate.running import readers, warm_up
 from newsportal_lab.evaluate.scoring import add_up, score_page
 
 Figures = dict[str, float | None]  # measure → share from 0 to 1
@@ -113,7 +113,7 @@ def compare(folder: Path) -> Iterator[dict[str, Any]]:
         return measured[kind, path, name]
 
     tasks = [(method, path) for method in METHODS for path in data.get(method.kind, ())]
-    for method, path in tracked(tasks, "measuring", beside_output=True):
+    for method, path in track_items(tasks, "measuring", beside_output=True):
         try:
             (ours, items), (default, _) = (measure(method.kind, path, name) for name in (method.method, method.default))
         except (NewsportalError, OSError, ValueError) as error:
@@ -154,7 +154,7 @@ def kinds_of(folder: Path) -> dict[str, set[Path]]:
 
 def read_pages(folder: Path, name: str, *, summaries: bool = False) -> Measured:
     (reader,) = readers([name], [])
-    warm([reader])
+    warm_up([reader])
     if reader.learn is not None and not summaries:
         reader.learn(folder)
     pages = (_summarised(page) if summaries else page for page in gold_pages(folder))
@@ -172,19 +172,19 @@ def _summarised(page: GoldPage) -> GoldPage:
 
 
 def find_reposts(folder: Path, name: str) -> Measured:
-    gold = dedup.read(folder)
+    gold = dedup.read_gold(folder)
     return {key: value for key, value in dedup.row(gold, finder(name)).items() if key in USUAL["reposts"]}, len(gold.documents)
 
 
 def classify_texts(folder: Path, name: str) -> Measured:
-    test = classify.read(folder, "test")
-    labels = classify.score(folder.name, name, classify.read(folder, "train"), test).report.labels
+    test = classify.read_examples(folder, "test")
+    labels = classify.score(folder.name, name, classify.read_examples(folder, "train"), test).report.labels
     return {figure: sum(getattr(label, figure) for label in labels) / len(labels) for figure in USUAL["classify"]}, len(test)
 
 
 def read_threads(folder: Path, name: str) -> Measured:
-    readings = forum.read_all(poster(name), forum.gold_threads(folder))
-    counts = total(reading.score for reading in readings)
+    readings = forum.read_all(post_extractor(name), forum.gold_threads(folder))
+    counts = add_counts(reading.score for reading in readings)
     return {"precision": counts.precision, "recall": counts.recall, "f1": counts.block_f1}, len(readings)
 
 

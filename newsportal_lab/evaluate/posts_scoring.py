@@ -18,15 +18,15 @@ from typing import Final
 
 from newsportal.extractors.fields.date import find_dates
 from newsportal.items import Post
-from newsportal_lab.evaluate.scoring import BLANK, folded, lcs_length
+from newsportal_lab.evaluate.scoring import BLANK, lcs_length, normalise_name
 
-BODY: Final = 0.8
-NEARLY: Final = 0.95
+MIN_BODY_SIMILARITY: Final = 0.8
+MIN_COVERED_GOLD: Final = 0.95
 LONGER: Final = 1.3
-BLOCK: Final = 0.9
-SHORT: Final = 12  # shorter texts must occur in the block verbatim: their characters occur by chance
-LOOK: Final = 60
-STRIDE: Final = 8  # two texts of more than LOOK characters are compared only if they share one of eight runs of STRIDE characters
+MIN_BLOCK_SHARE: Final = 0.9
+SHORT_CHARS: Final = 12  # shorter texts must occur in the block verbatim: their characters occur by chance
+LONG_CHARS: Final = 60
+SAMPLE: Final = 8  # two texts of more than LONG_CHARS characters are compared only if they share one of eight runs of SAMPLE characters
 PICTURE_CHARS: Final = 40
 MIN_TIME_CHARS: Final = 3
 MAX_CHARS: Final = 100_000
@@ -107,15 +107,15 @@ class PageScore:
 
 
 def score_posts(gold: GoldThread, found: Sequence[Post], now: datetime) -> PageScore:
-    texts = [squashed(post.text) for post in gold.posts]
-    bodies = [squashed(post.full_text if post.full_text is not None else post.text) for post in found]
-    blocks = [squashed(post.block_text or post.text) for post in found]
-    pairs, block_pairs = matched(texts, bodies, block=False), matched(texts, blocks, block=True)
+    texts = [remove_blanks(post.text) for post in gold.posts]
+    bodies = [remove_blanks(post.full_text if post.full_text is not None else post.text) for post in found]
+    blocks = [remove_blanks(post.block_text or post.text) for post in found]
+    pairs, block_pairs = match_posts(texts, bodies, block=False), match_posts(texts, blocks, block=True)
     body_extra = _extra(bodies, {number for _, number in pairs}, gold, block=False)
     block_extra = _extra(blocks, {number for _, number in block_pairs}, gold, block=True)
     matches = [(gold.posts[first], found[second]) for first, second in pairs]
-    authors = [folded(expected.author) == folded(post.author) for expected, post in matches if expected.author]
-    dates = [same_day(expected.date, post, now) for expected, post in matches if expected.date]
+    authors = [normalise_name(expected.author) == normalise_name(post.author) for expected, post in matches if expected.author]
+    dates = [is_same_day(expected.date, post, now) for expected, post in matches if expected.date]
     counts = Counts(
         len(block_pairs),
         block_extra,
@@ -136,18 +136,18 @@ def score_posts(gold: GoldThread, found: Sequence[Post], now: datetime) -> PageS
     )
 
 
-def squashed(text: str) -> str:
+def remove_blanks(text: str) -> str:
     return BLANK.sub("", unicodedata.normalize("NFKC", text))[:MAX_CHARS]
 
 
 def _extra(texts: Sequence[str], used: set[int], gold: GoldThread, block: bool) -> int:
     rest = [text for number, text in enumerate(texts) if number not in used and text]
-    optional = len(matched([squashed(text) for text in gold.optional], rest, block))
+    optional = len(match_posts([remove_blanks(text) for text in gold.optional], rest, block))
     forgiven = gold.pictures if block or not gold.pictures else sum(len(text) < PICTURE_CHARS for text in rest)
     return max(0, len(rest) - optional - forgiven)
 
 
-def matched(gold: Sequence[str], texts: Sequence[str], block: bool) -> list[tuple[int, int]]:
+def match_posts(gold: Sequence[str], texts: Sequence[str], block: bool) -> list[tuple[int, int]]:
     """Return pairs of numbers, one to one, the most similar first. Texts that contain a whole gold post are matched first."""
     left, right, pairs = set(range(len(gold))), set(range(len(texts))), []
     for likeness in (_containment, _likeness):
@@ -172,25 +172,25 @@ def _containment(gold: str, text: str, block: bool) -> float:
 
 def _likeness(gold: str, text: str, block: bool) -> float:
     """Return a value above 0, at most 1, for a pair that may count."""
-    if block and len(text) < BLOCK * len(gold):
+    if block and len(text) < MIN_BLOCK_SHARE * len(gold):
         return 0.0
     if not block and not 0.5 <= len(text) / len(gold) <= 2:
         return 0.0
-    step = max(1, len(gold) // STRIDE)
-    runs = (gold[start : start + STRIDE] for start in range(0, len(gold) - STRIDE, step))
-    if (block and len(gold) < SHORT) or (min(len(gold), len(text)) > LOOK and not any(run in text for run in runs)):
+    step = max(1, len(gold) // SAMPLE)
+    runs = (gold[start : start + SAMPLE] for start in range(0, len(gold) - SAMPLE, step))
+    if (block and len(gold) < SHORT_CHARS) or (min(len(gold), len(text)) > LONG_CHARS and not any(run in text for run in runs)):
         return 0.0
     common = lcs_length(gold, text)
     if block:
-        return common / len(gold) if common >= BLOCK * len(gold) else 0.0
+        return common / len(gold) if common >= MIN_BLOCK_SHARE * len(gold) else 0.0
     ratio = 2 * common / (len(gold) + len(text))
-    return ratio if ratio >= BODY or (common >= NEARLY * len(gold) and len(text) <= LONGER * len(gold)) else 0.0
+    return ratio if ratio >= MIN_BODY_SIMILARITY or (common >= MIN_COVERED_GOLD * len(gold) and len(text) <= LONGER * len(gold)) else 0.0
 
 
-def same_day(gold: str, found: Post, now: datetime) -> bool:
+def is_same_day(gold: str, found: Post, now: datetime) -> bool:
     """Return whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
-    date_text = folded(found.date_text)
-    if date_text and (folded(gold) in date_text or (len(date_text) > MIN_TIME_CHARS and date_text in folded(gold))):
+    date_text = normalise_name(found.date_text)
+    if date_text and (normalise_name(gold) in date_text or (len(date_text) > MIN_TIME_CHARS and date_text in normalise_name(gold))):
         return True
     dates = _days(found.date_text, now) if found.date_text else {found.published.date()} if found.published else set()
     return not dates.isdisjoint(_days(gold, now))
@@ -200,5 +200,5 @@ def _days(text: str, now: datetime) -> set[date]:
     return {match.when.date() for first in (False, True) for match in find_dates(text, now, day_first=first)}
 
 
-def total(scores: Iterable[PageScore]) -> Counts:
+def add_counts(scores: Iterable[PageScore]) -> Counts:
     return sum((score.counts for score in scores), Counts())

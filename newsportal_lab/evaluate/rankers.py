@@ -30,7 +30,7 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoringRanker:
     """A method that scores every story. ``again``: stories of the history are ranked too."""
 
     clicks: Clicks
@@ -54,16 +54,16 @@ class Scored:
         return [(int(index), float(score[index])) for index in order if np.isfinite(score[index])]
 
 
-def _scored(clicks: Clicks, scores: Scores) -> Scored:
-    return Scored(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
+def _scored(clicks: Clicks, scores: Scores) -> ScoringRanker:
+    return ScoringRanker(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
 
 
-def popular(clicks: Clicks, now: float) -> Scored:
+def popular(clicks: Clicks, now: float) -> ScoringRanker:
     views = formulas.popularity(clicks, now)
     return _scored(clicks, lambda question: views)
 
 
-def recent(clicks: Clicks, now: float) -> Scored:
+def recent(clicks: Clicks, now: float) -> ScoringRanker:
     """Popularity by recency: views decay, with the half-life that best predicted the latest tenth of the views."""
     views = formulas.popularity(clicks, now, best_half_life(clicks))
     return _scored(clicks, lambda question: views)
@@ -81,13 +81,13 @@ def best_half_life(clicks: Clicks) -> float:
     return signals.HALF_LIVES[int(np.argmax(np.log(signals.shares(views, later)).sum(axis=1)))]
 
 
-def items(clicks: Clicks, now: float) -> Scored:
+def items(clicks: Clicks, now: float) -> ScoringRanker:
     """Item neighbours: similarity summed over the history."""
     table = neighbours.viewed_jointly(neighbours.pair_sums(clicks), neighbours.damping_of(clicks))
     return _scored(clicks, lambda question: signals.sum_values(table, question.history, 1.0, clicks.stories))
 
 
-def items_decay(clicks: Clicks, now: float) -> Scored:
+def items_decay(clicks: Clicks, now: float) -> ScoringRanker:
     """Item neighbours, decayed by the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
     similar, half_life = items(clicks, now).scores, age_half_life(clicks)
     return _scored(clicks, lambda question: similar(question) * formulas.decay(clicks.published, question.now, half_life))
@@ -100,7 +100,7 @@ def age_half_life(clicks: Clicks) -> float:
     return max(1.0, float(np.median(ages))) if len(ages) else 24.0
 
 
-def vsknn(clicks: Clicks, now: float) -> Scored:
+def vsknn(clicks: Clicks, now: float) -> ScoringRanker:
     """V-SKNN: views of readers with similar recent views."""
     rows = signals.rows(clicks)
     return _scored(clicks, lambda question: signals.votes(rows, question.history, clicks.stories))
@@ -108,7 +108,7 @@ def vsknn(clicks: Clicks, now: float) -> Scored:
 
 def paper(
     clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
-) -> Scored:
+) -> ScoringRanker:
     """The paper's method: mean-centred neighbours, decayed by W(t)."""
     model = user_neighbours(clicks, unit=unit, rate=rate, alpha=alpha)
     return _scored(clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now))

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from newsportal.cli.output import render
 from newsportal.text import clean
-from newsportal_lab.evaluate.running import Closer, PageResult, Piece, Row
+from newsportal_lab.evaluate.running import PageComparison, PageResult, Piece, Row
 from newsportal_lab.evaluate.scoring import FIELDS
 
 
@@ -55,7 +55,7 @@ HIGHER_IS_BETTER: Final = frozenset(COLUMNS) - {"unanswered", "ms"}
 WIDE: Final = 160
 EXCERPT: Final = 80  # characters of a difference in a line on the terminal
 MIN_EXCERPT: Final = 16
-FIGURE: Final = len("0.123")
+FIGURE_WIDTH: Final = len("0.123")
 
 
 def columns_with_values(rows: Sequence[Row]) -> list[str]:
@@ -118,13 +118,13 @@ def _print(*tables: Table, whole: bool = False) -> None:
     Console(emoji=False, highlight=False, width=width).print(*tables)
 
 
-def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
+def print_worst(pages: Sequence[PageComparison], names: Sequence[str]) -> None:
     """Print a table per reader: its worst pages, the scores of the others there, the longest missing and surplus pieces.
 
     If the terminal is too narrow for all the others, only the best of them is shown.
     """
     places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
-    others = sum(max(len(name), FIGURE) + 1 for name in names)
+    others = sum(max(len(name), FIGURE_WIDTH) + 1 for name in names)
     show_all = len(names) < 3 or places + 1 + others + 2 * (MIN_EXCERPT + 1) <= _width()
     for name in names:
         group = [page for page in pages if page.of == name]
@@ -160,11 +160,11 @@ def _excerpt(characters: int, text: str | None) -> str:
     return f"{characters}: {start}…" if start else str(characters)
 
 
-KEPT: Final = 90  # characters shown at each end of a long common stretch
+KEPT_CHARS: Final = 90  # characters shown at each end of a long common stretch
 MAX_SHOWN_CHARS: Final = 2_500  # characters shown of a long difference
 
 
-def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
+def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[PageComparison]) -> str:
     """Return the report as self-contained HTML. Text from pages is escaped."""
     figures = columns_with_values(rows)
     sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
@@ -193,7 +193,7 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
     )
 
 
-def _reading(page: Closer, index: int, fields: Sequence[str]) -> dict[str, Any]:
+def _reading(page: PageComparison, index: int, fields: Sequence[str]) -> dict[str, Any]:
     """Return one reader's extraction of a page; ``right`` is ``None`` if gold has no value."""
     score, found = page.result.scores[index], page.found[index]
     answer = asdict(found.answer)
@@ -209,8 +209,8 @@ def _reading(page: Closer, index: int, fields: Sequence[str]) -> dict[str, Any]:
 
 def _shortened(piece: Piece) -> str:
     text = "\n".join(line for line in map(clean, piece.text.split("\n")) if line)
-    limit = KEPT if piece.kind == "same" else MAX_SHOWN_CHARS // 2
-    if len(text) <= 2 * limit + KEPT:
+    limit = KEPT_CHARS if piece.kind == "same" else MAX_SHOWN_CHARS // 2
+    if len(text) <= 2 * limit + KEPT_CHARS:
         return text
     return f"{text[:limit]} […{len(text) - 2 * limit:,}…] {text[-limit:]}"
 

@@ -25,7 +25,7 @@ from newsportal_lab.evaluate.gold import GoldPage, gold_page, gold_pages, survey
 from newsportal_lab.evaluate.peers import Peer, peer
 from newsportal_lab.evaluate.scoring import Answer, PageScore, Scores, add_up, score_page
 
-WARM: Final = (
+WARM_UP_PAGE: Final = (
     "<html><head><meta charset=utf-8><title>新线今晨通车</title></head><body><h1>新线今晨通车</h1>"
     "<p>2024-03-05 08:30 来源：滨海日报 记者 王小明</p>"
     + "<p>今天早上六点，新线的首班列车从东站出发，车厢里坐满了赶早的市民。</p><p>The first train left at six in the morning.</p>" * 8
@@ -63,10 +63,10 @@ class Reader:
         return Found(answer, error, time.process_time() - started)
 
 
-def warm(readers: Iterable[Reader]) -> None:
+def warm_up(readers: Iterable[Reader]) -> None:
     """Let all readers read a made-up page first, so that deferred imports, models and dictionaries do not count for the first page."""
     for reader in readers:
-        reader.read(GoldPage(SavedPage("warm", WARM), Answer()))
+        reader.read(GoldPage(SavedPage("warm", WARM_UP_PAGE), Answer()))
 
 
 JIEBA: Final = (
@@ -87,7 +87,7 @@ def has_jieba_words(text: str) -> bool:
     return not JIEBA_WORDS.isdisjoint(segment(text.lower()))
 
 
-READINGS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cevc:jieba": ("cevc", {"valid": has_jieba_characters}),
     "cevc:jieba-words": ("cevc", {"valid": has_jieba_words}),
     "cevc:text-leaves": ("cevc", {"text_leaves": True}),
@@ -115,7 +115,7 @@ def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
     installed."""
 
     def algorithm(name: str) -> Reader:
-        method, parameters = READINGS.get(name, (name, {}))
+        method, parameters = VARIANTS.get(name, (name, {}))
         return reader(name, extractor(method, **parameters))
 
     def other(name: str, run: Peer) -> Reader:
@@ -152,7 +152,7 @@ class Row:
 def run(folders: Sequence[Path], readers: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
     """Return the results for all pages of all folders; ``done`` is called after each. The folders must have gold (``survey``)."""
     results = []
-    warm(readers)
+    warm_up(readers)
     names = {folder: folder.resolve().name for folder in folders}
     counts = Counter(names.values())
     for folder, name in {folder: str(folder) if counts[name] > 1 or name == POOLED else name for folder, name in names.items()}.items():
@@ -272,7 +272,7 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 @dataclass(frozen=True, slots=True)
-class Closer:
+class PageComparison:
     """One of the worst pages of reader ``at``. ``found`` and ``pieces`` are indexed by reader.
 
     For the first reader, the one examined, all readers' answers are included; for the others only their own.
@@ -309,14 +309,14 @@ class Closer:
         }
 
 
-def look_closer(results: Sequence[PageResult], readers: Sequence[Reader], number: int) -> list[Closer]:
+def compare_pages(results: Sequence[PageResult], readers: Sequence[Reader], number: int) -> list[PageComparison]:
     return [_closer(result, readers, i) for i in range(len(readers)) for result in worst(results, i, number)]
 
 
-def _closer(result: PageResult, readers: Sequence[Reader], index: int) -> Closer:
+def _closer(result: PageResult, readers: Sequence[Reader], index: int) -> PageComparison:
     page = gold_page(result.file)
     gold = page.gold if page is not None else Answer()
     selected = [index] if index else range(len(readers))
     found = {i: readers[i].read(page) if page is not None else Found(Answer()) for i in selected}
     pieces = {i: differences(gold.text or "", item.answer.text or "") for i, item in found.items()}
-    return Closer(index, result, gold, tuple(reader.name for reader in readers), found, pieces)
+    return PageComparison(index, result, gold, tuple(reader.name for reader in readers), found, pieces)

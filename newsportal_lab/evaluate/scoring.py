@@ -4,7 +4,7 @@
 
 over all pages, where e is the extracted and g the gold text without white space and LCS the length of their longest common
 subsequence of characters. A few long pages rule these sums, so beside them stand the mean of the pages' own F1 and the share of pages
-that reach ``GOOD``. Titles are compared whole, dates by the day, authors by one of their names.
+that reach ``GOOD_F1``. Titles are compared whole, dates by the day, authors by one of their names.
 
     Score = Σ LCS / (Σ |e| + Σ |g| − Σ LCS)                                                                        (2-16)
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_CHARS: Final = 300_000  # longer texts are truncated for the comparison, which is quadratic in principle
-GOOD: Final = 0.9  # the F1 of a well extracted page
+GOOD_F1: Final = 0.9  # the F1 of a well extracted page
 TITLE_CHARS, TEXT_CHARS = 5, 100  # thesis E, 4.4.3: an article has more
 HAS_BODY: Final = 0.95  # minimum share of the gold text in an answer that has the body (the thesis judges by eye; our value)
 ONLY_BODY: Final = 0.9  # minimum share of gold text in an answer that has only the body
@@ -118,10 +118,10 @@ def score_page(gold: Answer, found: Answer) -> PageScore:
         has_text=bool(gold.text),
         answered=bool(extracted),
         valid=len(squash(found.title)) > TITLE_CHARS and len(squash(found.text)) > TEXT_CHARS and day(found.date) is not None,
-        title=folded(gold.title) == folded(found.title) if gold.title else None,
+        title=normalise_name(gold.title) == normalise_name(found.title) if gold.title else None,
         date=day(gold.date) == day(found.date) if day(gold.date) else None,
         author=same_author(gold.author, found.author) if gold.author else None,
-        source=folded(gold.source) == folded(found.source) if gold.source else None,
+        source=normalise_name(gold.source) == normalise_name(found.source) if gold.source else None,
     )
 
 
@@ -137,7 +137,7 @@ def add_up(pages: Sequence[PageScore], seconds: float | None = None) -> Scores:
         recall=round(recall, 4) if texts else None,
         f1=round(2 * precision * recall / (precision + recall or 1), 4) if texts else None,
         page_f1=_mean(page.f1 for page in texts),
-        good=_mean(page.f1 >= GOOD for page in texts),
+        good=_mean(page.f1 >= GOOD_F1 for page in texts),
         score=round(_share(common, extracted + gold - common), 4) if texts else None,
         valid=_mean(page.valid for page in pages),
         has_body=_mean(page.has_body for page in articles),
@@ -165,7 +165,7 @@ def squash(text: object) -> str:
     return BLANK.sub("", str(text or ""))[:MAX_CHARS]
 
 
-def folded(text: object) -> str:
+def normalise_name(text: object) -> str:
     """Normalize titles and names for comparison: NFKC, no white space, lower case."""
     return BLANK.sub("", unicodedata.normalize("NFKC", str(text or ""))).lower()
 
@@ -178,8 +178,8 @@ def day(text: str | None) -> str | None:
 
 def same_author(gold: str, found: str | None) -> bool:
     """Return whether ``found`` contains one of gold's names, and little else."""
-    text = folded(found)
-    names = [folded(name) for name in NAMES.split(gold) if name.strip()]
+    text = normalise_name(found)
+    names = [normalise_name(name) for name in NAMES.split(gold) if name.strip()]
     return bool(text) and len(text) <= AUTHOR_SLACK + AUTHOR_TIMES * sum(map(len, names)) and any(name in text for name in names)
 
 

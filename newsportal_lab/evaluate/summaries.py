@@ -15,7 +15,7 @@ from typing import Annotated, Final
 import typer
 
 from newsportal.cli.options import AsJsonRows
-from newsportal.cli.output import print_json, tracked
+from newsportal.cli.output import print_json, track_items
 from newsportal.dedup.document import Document
 from newsportal.errors import NewsportalError
 from newsportal.events.summaries import Text, summarise
@@ -131,7 +131,7 @@ def summaries(
         return
     if not as_json:
         typer.echo(f"{'':16}{'coverage':>10}{'redundancy':>12}{'sentences':>11}{'characters':>12}")
-    for name in tracked(list(METHODS), "summarising", beside_output=True):
+    for name in track_items(list(METHODS), "summarising", beside_output=True):
         result = score(METHODS[name], documents, gold)
         if not result.coverage:
             raise NewsportalError(f"{file}: no event has a round-up (title: 始末, 回顾, 梳理, timeline …) behind its first day")

@@ -6,7 +6,7 @@ import pytest
 
 from newsportal.classify.base import Answer, train
 from newsportal.classify.measure import measure
-from newsportal_lab.evaluate.classify import leave_labels_out, read
+from newsportal_lab.evaluate.classify import leave_labels_out, read_examples
 
 
 def best(answer: Answer) -> Answer:
@@ -20,8 +20,8 @@ def best(answer: Answer) -> Answer:
 )
 def test_macro_f1_and_calibration(data, name, macro_f1, ece):
     folder = data / "text" / "classify" / name
-    model = train("linear", read(folder, "train"))
-    examples = read(folder, "test")
+    model = train("linear", read_examples(folder, "train"))
+    examples = read_examples(folder, "test")
     answers = [model.classify(example.title, example.text) for example in examples]
     report = measure([item.labels[0] for item in examples], [best(item) for item in answers])
     assert report.macro_f1 > macro_f1
@@ -39,7 +39,7 @@ def test_macro_f1_and_calibration(data, name, macro_f1, ece):
 @pytest.mark.slow
 def test_foreign_texts_are_mostly_refused(data):
     folder = data / "text" / "classify" / "thucnews_titles"
-    found = leave_labels_out("titles", "linear", read(folder, "train"), read(folder, "test"))
+    found = leave_labels_out("titles", "linear", read_examples(folder, "train"), read_examples(folder, "test"))
     assert found.auroc > 0.83
     assert found.foreign_refused > 0.4
     assert found.right_refused < 0.05

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.cli.crawl import CrawlOptions, failures, select_spiders, spider_of
+from newsportal.cli.crawl import CrawlOptions, failure_reasons, select_spiders, spider_of
 from newsportal.items.report import Run
 from newsportal.sources import Sources, load
 
@@ -108,4 +108,4 @@ def test_once_and_due_exclude_each_other(sources: Sources) -> None:
     ],
 )
 def test_reasons_that_are_failures(reason: str | None, why: list[str]) -> None:
-    assert failures(Run("1", datetime(2026, 3, 5, tzinfo=UTC), reason=reason)) == why
+    assert failure_reasons(Run("1", datetime(2026, 3, 5, tzinfo=UTC), reason=reason)) == why

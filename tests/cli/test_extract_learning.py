@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.cli import extract
-from newsportal.cli.pages import addresses, saved_pages
+from newsportal.cli.pages import page_urls, saved_pages
 from newsportal.errors import LibraryError
 from newsportal.items import Extraction, Link
 from newsportal.text.dom import Document
@@ -88,8 +88,8 @@ def test_plain_function_does_not_learn(folder: Path) -> None:
 
 
 def test_addresses_are_read_without_the_pages(folder: Path) -> None:
-    assert sorted(addresses(folder))[-1] == "https://www.gangwan.example/1"
-    assert len(list(addresses(folder))) == 5
+    assert sorted(page_urls(folder))[-1] == "https://www.gangwan.example/1"
+    assert len(list(page_urls(folder))) == 5
     assert [page.id for page in saved_pages(folder, lambda url: url is None)] == ["b"]
 
 

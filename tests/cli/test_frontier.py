@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.cli.doctor import findings
-from newsportal.cli.serve import poller, settling
+from newsportal.cli.serve import poller, settler
 from newsportal.crawl.addon import scrapy_settings
 from newsportal.crawl.queues.base import Queue, Task
 from newsportal.crawl.queues.opening import open_queue
@@ -163,7 +163,7 @@ def test_portal_shows_and_retries_set_aside_requests(portal: Portal) -> None:
     sources = load(portal.path)
     rows = poller(sources)().aside
     assert {row.address for row in rows} == {"https://a.example/one", "https://a.example/two?token=***"}
-    settle = settling(sources)
+    settle = settler(sources)
     assert settle("again") == 2
     assert settle("drop") == 0
     assert portal.lines()[0]["waiting"] == 2

@@ -25,33 +25,33 @@ def ended_run(*rows: SourceReport) -> Run:
 
 def test_run_without_any_response_is_offline(tmp_path: Path) -> None:
     run = ended_run(SourceReport("feed:甲", list_failed={"robots-unreachable": 1}), SourceReport("feed:乙", list_failed={"dns": 2}))
-    assert hints.offline(run)
-    assert hints.after(run, sources_with(tmp_path)) == [hints.NO_NETWORK]
+    assert hints.is_offline(run)
+    assert hints.hints_after_crawl(run, sources_with(tmp_path)) == [hints.NO_NETWORK]
 
 
 def test_any_response_proves_a_network() -> None:
     unreachable = SourceReport("feed:甲", list_failed={"dns": 1})
-    assert not hints.offline(ended_run(unreachable, SourceReport("feed:乙", list_pages=1)))
-    assert not hints.offline(ended_run(unreachable, SourceReport("feed:乙", not_modified=1)))
-    assert not hints.offline(ended_run(unreachable, SourceReport("feed:乙", list_failed={"http-404": 1})))
-    assert not hints.offline(ended_run())
+    assert not hints.is_offline(ended_run(unreachable, SourceReport("feed:乙", list_pages=1)))
+    assert not hints.is_offline(ended_run(unreachable, SourceReport("feed:乙", not_modified=1)))
+    assert not hints.is_offline(ended_run(unreachable, SourceReport("feed:乙", list_failed={"http-404": 1})))
+    assert not hints.is_offline(ended_run())
 
 
 def test_remaining_links_are_announced(tmp_path: Path) -> None:
     run = ended_run(SourceReport("feed:甲", list_pages=1, entries=3, new=3, fetched=1, parsed=1, stored=1))
-    assert hints.after(run, sources_with(tmp_path)) == ["2 links left when the crawl ended: the next crawl continues with them"]
+    assert hints.hints_after_crawl(run, sources_with(tmp_path)) == ["2 links left when the crawl ended: the next crawl continues with them"]
 
 
 def test_empty_file_hints_at_source_add(tmp_path: Path) -> None:
-    assert "newsportal source add" in hints.after(ended_run(), sources_with(tmp_path, EMPTY))[0]
-    assert hints.after(ended_run(), sources_with(tmp_path)) == []  # --due, with nothing due
+    assert "newsportal source add" in hints.hints_after_crawl(ended_run(), sources_with(tmp_path, EMPTY))[0]
+    assert hints.hints_after_crawl(ended_run(), sources_with(tmp_path)) == []  # --due, with nothing due
 
 
 def test_packaged_file_is_mentioned(tmp_path: Path) -> None:
     sources = sources_with(tmp_path)
-    assert hints.packaged(sources) is None
+    assert hints.packaged_file_hint(sources) is None
     (tmp_path / "sources.yaml").unlink()
-    assert "newsportal source init" in str(hints.packaged(sources))
+    assert "newsportal source init" in str(hints.packaged_file_hint(sources))
 
 
 def test_numbers_agree_with_nouns() -> None:

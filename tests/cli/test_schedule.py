@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.cli.schedule import brought
+from newsportal.cli.schedule import format_crawl
 from newsportal.errors import NewsportalError
 from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs import duties
@@ -105,7 +105,7 @@ def test_broken_off_run_is_distinguished_from_an_ended_one() -> None:
         (Run("a", NOW, NOW, "shutdown"), "shutdown: "),
         (Run("a", NOW, NOW, "finished"), "0 new stories"),
     ):
-        assert brought({"outcome": [outcome_of(run)]}).startswith(begins)
+        assert format_crawl({"outcome": [outcome_of(run)]}).startswith(begins)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from factories import empty_store, run_command
 
-from newsportal.cli.store import masked
+from newsportal.cli.store import mask_password
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Link
 from newsportal.store import open_store
@@ -89,4 +89,4 @@ def test_check_finds_faults(folder: Path) -> None:
     ],
 )
 def test_passwords_are_masked(uri: str, expected: str) -> None:
-    assert masked(uri) == expected
+    assert mask_password(uri) == expected

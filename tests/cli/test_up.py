@@ -59,13 +59,13 @@ regions:
 """,
         "utf-8",
     )
-    assert hints.hosts(load(path)) == ["a.example", "www.b.example"]
+    assert hints.source_hosts(load(path)) == ["a.example", "www.b.example"]
 
 
 def test_forbidden_address_is_not_a_missing_network(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text('feeds: [{name: 甲, url: "http://127.0.0.1/rss"}, {name: 乙, url: "http://127.0.0.2/rss"}]\n', "utf-8")
-    assert not hints.away(load(path))
+    assert not hints.is_network_down(load(path))
 
 
 @pytest.mark.slow

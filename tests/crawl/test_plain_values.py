@@ -30,7 +30,7 @@ FOUND = Extraction(title="古镇\ud800", text="路铺好了", published=NOW, ima
         [1, 2.5, "词", True],
         (("a", b"\x00\xff"), {"k": (1,), 2: [None]}, frozenset({"x"})),
         Page("https://a.example/1", b"<p>\xff", NOW, 200, "text/html"),
-        PageRead("https://a.example/1", FOUND, Pager(("https://a.example/1",), named=((1, "x"),)), FOUND),
+        PageRead("https://a.example/1", FOUND, Pager(("https://a.example/1",), linked_pages=((1, "x"),)), FOUND),
         PageLines(array("Q", [1, 2**63]), 3, 4),
         Link("https://a.example/1", "feed:甲", published=NOW.astimezone(UTC)),
         ArticleRule(body="div.text", remove=("p.x",)),
@@ -47,9 +47,9 @@ def test_bytes_are_sent_unchanged() -> None:
     assert len(parts[0]) < 500
 
 
-@pytest.mark.parametrize("name", engines.names())
+@pytest.mark.parametrize("name", engines.engine_names())
 def test_every_engine_can_be_sent(name: str) -> None:
-    engine = engines.load(name)
+    engine = engines.load_engine(name)
     assert plain_values.loads(plain_values.dumps(engine)) == engine
 
 

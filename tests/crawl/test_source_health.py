@@ -13,7 +13,7 @@ from scrapy.http import Response
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.source_visits import moved_to, note_health, note_moved
 from newsportal.items.visits import Visit
-from newsportal.spiders.visiting import Visiting
+from newsportal.spiders.visiting import ActiveVisits
 
 A, B = "feed:甲", "feed:乙"
 HOUR = timedelta(hours=1)
@@ -99,7 +99,7 @@ async def run_visits(tracker: LinkTracker, *failed: tuple[str, str]) -> None:
     async def over(source: str) -> None:
         """The end of a visit is not tested here."""
 
-    visiting = Visiting(tracker, lambda: None, over)
+    visiting = ActiveVisits(tracker, lambda: None, over)
     for source in (A, B):
         await visiting.begin(source)
     for source, reason in failed:

@@ -15,7 +15,7 @@ import pytest
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import NEW, Document, Finder
 from newsportal.dedup.feature_string import FeatureStrings
-from newsportal_lab.evaluate.dedup import Pair, joined, per_document, per_pair
+from newsportal_lab.evaluate.dedup import Pair, pairs_of_groups, score_by_document, score_pairs
 
 TEXT = "青河市图书馆新馆昨天开放，读者可以免费借书。新馆共有三层，藏书四十万册，开到晚上九点。"
 
@@ -77,7 +77,7 @@ MADE_FLOORS = {"title_index": (63, 57), "feature_string": (78, 48), "cosine": (4
 def test_made_reposts_reach_their_floors(name: str, data: Path) -> None:
     folder = data / "text" / "reposts-synthetic"
     clusters = {row["id"]: row["cluster"] for row in _rows(folder / "docs.jsonl.gz")}
-    score = per_document(_answers(finder(name), _documents(folder, "time")), clusters)
+    score = score_by_document(_answers(finder(name), _documents(folder, "time")), clusters)
     assert score.precision * 100 >= MADE_FLOORS[name][0]
     assert score.recall * 100 >= MADE_FLOORS[name][1]
 
@@ -100,7 +100,7 @@ def test_real_reposts_reach_their_floors(name: str, data: Path) -> None:
     for row in _rows(folder / "pairs.jsonl.gz"):
         gold[row["label"]].add(frozenset((row["a"], row["b"])))
     make, precision, recall = REAL_FLOORS[name]
-    found = joined(_answers(make(), _documents(folder, "date")))
-    score = per_pair(found, gold["dup"] | gold["subset"], gold["partial"])
+    found = pairs_of_groups(_answers(make(), _documents(folder, "date")))
+    score = score_pairs(found, gold["dup"] | gold["subset"], gold["partial"])
     assert score.precision * 100 >= precision
     assert score.recall * 100 >= recall

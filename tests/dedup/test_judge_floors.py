@@ -9,15 +9,15 @@ import pytest
 
 from newsportal.dedup.document import Finder
 from newsportal.dedup.judge import Judge
-from newsportal_lab.evaluate.dedup import Stored, read, row
+from newsportal_lab.evaluate.dedup import InStore, read_gold, row
 
-MADE_FLOORS: dict[str, tuple[Callable[[], Finder | Stored], float, float, float]] = {
+MADE_FLOORS: dict[str, tuple[Callable[[], Finder | InStore], float, float, float]] = {
     "judge": (Judge, 0.99, 0.992, 0.99),
-    "store": (Stored, 0.991, 0.993, 0.99),
+    "store": (InStore, 0.991, 0.993, 0.99),
 }
 """Minimum F1, precision and recall."""
 
-REAL_FLOORS: dict[str, tuple[Callable[[], Finder | Stored], float, float]] = {"judge": (Judge, 0.94, 0.95), "store": (Stored, 0.885, 0.9)}
+REAL_FLOORS: dict[str, tuple[Callable[[], Finder | InStore], float, float]] = {"judge": (Judge, 0.94, 0.95), "store": (InStore, 0.885, 0.9)}
 """Minimum F1, and share of subsets found."""
 
 
@@ -26,7 +26,7 @@ REAL_FLOORS: dict[str, tuple[Callable[[], Finder | Stored], float, float]] = {"j
 @pytest.mark.parametrize("name", MADE_FLOORS)
 def test_made_reposts_reach_their_floors(name: str, data: Path) -> None:
     make, f1, precision, recall = MADE_FLOORS[name]
-    found = row(read(data / "text" / "reposts-synthetic"), make())
+    found = row(read_gold(data / "text" / "reposts-synthetic"), make())
     assert found["f1"] >= f1
     assert found["precision"] >= precision
     assert found["recall"] >= recall
@@ -37,6 +37,6 @@ def test_made_reposts_reach_their_floors(name: str, data: Path) -> None:
 @pytest.mark.parametrize("name", REAL_FLOORS)
 def test_real_reposts_reach_their_floors(name: str, data: Path) -> None:
     make, f1, subsets = REAL_FLOORS[name]
-    found = row(read(data / "text" / "reposts-real"), make())
+    found = row(read_gold(data / "text" / "reposts-real"), make())
     assert found["f1"] >= f1
     assert found["subsets"] >= subsets

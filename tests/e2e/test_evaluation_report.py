@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from newsportal_lab.evaluate.report import report
-from newsportal_lab.evaluate.running import Closer, Found, PageResult, differences, rows
+from newsportal_lab.evaluate.running import Found, PageComparison, PageResult, differences, rows
 from newsportal_lab.evaluate.scoring import Answer, score_page
 
 NAMES = ["best", "another-extractor"]
@@ -21,7 +21,7 @@ def sample_report() -> str:
     result = PageResult("第一组", "p" * 120, Path("p.html"), None, scores, (0.1, 0.2), (None, None))
     answers = {0: Found(FOUND), 1: Found(GOLD)}
     pieces = {at: differences(GOLD.text or "", found.answer.text or "") for at, found in answers.items()}
-    return report(rows([result] * 30, NAMES), [result] * 30, NAMES, [Closer(0, result, GOLD, tuple(NAMES), answers, pieces)] * 2)
+    return report(rows([result] * 30, NAMES), [result] * 30, NAMES, [PageComparison(0, result, GOLD, tuple(NAMES), answers, pieces)] * 2)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from newsportal.extractors.article.site import SiteKnowledge, packed
+from newsportal.extractors.article.site import SiteKnowledge, pack_page
 from newsportal.items.visits import Visit
 from newsportal.services.accounts import Role
 from newsportal.services.accounts.alerts import Alert
@@ -94,7 +94,7 @@ def fill(site: Any) -> None:
     assert store.events.assign(assignments, {"bridge": "[0,{},{},[]]"}, after=store.events.position(), up_to=store.last_seq())
     lines = SiteKnowledge()
     lines.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
-    store.save_site_lines({"port.example": {url: packed(page) for url, page in lines.pages()}}, now=now, max_sites=10)
+    store.save_site_lines({"port.example": {url: pack_page(page) for url, page in lines.pages()}}, now=now, max_sites=10)
     config = site.app.state.portal.config
     Records(config.jobs_folder).save(Job("walk1", "rss", "done", started=now, ended=now))
     save_version(config.folder / "sources.yaml", b"portal: {title: before}\n")

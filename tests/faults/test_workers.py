@@ -15,7 +15,7 @@ import pytest
 from forked import Started
 from workers import PATIENCE, damage, farm, frontier, storm
 
-from newsportal.spiders.visiting import EVERY
+from newsportal.spiders.visiting import DUE_CHECK_SECONDS
 from newsportal.store import open_store
 from newsportal.store.results import SourceState
 
@@ -104,7 +104,7 @@ def test_each_visit_is_made_once_by_one_of_several_workers(tmp_path: Path, aslee
         for _ in range(3):
             crawled.start()
         crawled.wait_until_stored(crawled.articles, 3)
-        time.sleep(1.5 * EVERY)  # one more check for due sources
+        time.sleep(1.5 * DUE_CHECK_SECONDS)  # one more check for due sources
         counts = crawled.counts()
         assert crawled.stop() == [0, 0, 0]
     lists = {url: number for url, number in counts.items() if "/a/" not in url and "robots.txt" not in url}

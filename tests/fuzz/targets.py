@@ -32,14 +32,14 @@ from newsportal.cli.exchange import Row, import_rows
 from newsportal.errors import NewsportalError
 from newsportal.extractors import extractor
 from newsportal.extractors.feeds import feed, mail, sitemap
-from newsportal.extractors.forum import poster
+from newsportal.extractors.forum import post_extractor
 from newsportal.extractors.gallery import page as gallery_page
 from newsportal.extractors.lists import hub, result_pages
 from newsportal.extractors.lists.pagination import find_pager
 from newsportal.items import Page
 from newsportal.net.archive import records
 from newsportal.net.archive.writer import Exchange, Writer
-from newsportal.net.egress.robots import rules_from
+from newsportal.net.egress.robots import parse_robots
 from newsportal.services.discovery import opml
 from newsportal.sources.loading import parse as parse_sources
 from newsportal.store import open_store
@@ -138,7 +138,7 @@ def read_article(data: bytes) -> Iterator[object]:
 
 
 def read_thread(data: bytes) -> Iterator[object]:
-    for post in poster("best")(_document(data), NOW):
+    for post in post_extractor("best")(_document(data), NOW):
         yield from texts({name: value for name, value in asdict(post).items() if name not in ("text", "block_text", "html")})
         yield from post.text.split("\n")
 
@@ -146,7 +146,7 @@ def read_thread(data: bytes) -> Iterator[object]:
 def read_hub(data: bytes) -> Iterator[object]:
     document = _document(data)
     hub.next_pages(document)
-    feed.discover(document)
+    feed.discover_feeds(document)
     for link in hub.links(document, now=NOW):
         yield Url(link.url)
         yield link.text
@@ -160,34 +160,34 @@ def read_gallery(data: bytes) -> Iterator[object]:
 
 def read_results(data: bytes) -> Iterator[object]:
     document = _document(data)
-    for result in result_pages.read(result_pages.guess(document), document, NOW).results:
+    for result in result_pages.read_results(result_pages.guess_engine(document), document, NOW).results:
         yield Url(result.link)
         yield from (result.title, result.site, result.summary)
 
 
 def read_feed(data: bytes) -> Iterator[object]:
-    found = feed.parse(data, URL, None, NOW)
+    found = feed.parse_feed(data, URL, None, NOW)
     for entry in found.entries:
         yield Url(entry.url or "")
         yield from (entry.title, entry.summary)
 
 
 def read_mail(data: bytes) -> Iterator[object]:
-    found = mail.parse(data, NOW)
+    found = mail.parse_mail(data, NOW)
     yield from (found.title, found.author, mail.id_of(data), Html(found.html))
     yield from (Url(url) for url, _ in found.links)
     yield Url("" if found.url.startswith("mid:") else found.url)
 
 
 def read_sitemap(data: bytes) -> Iterator[object]:
-    yield from (Url(entry.url) for entry in sitemap.parse(data, URL, None, NOW).entries)
+    yield from (Url(entry.url) for entry in sitemap.parse_sitemap(data, URL, None, NOW).entries)
 
 
 def read_robots(data: bytes) -> Iterator[object]:
-    rules = rules_from(200, data, "newsportal")
+    rules = parse_robots(200, data, "newsportal")
     rules.allows(URL)
     assert 0 <= rules.delay <= 60
-    yield from map(Url, sitemap.named_in(data, URL))
+    yield from map(Url, sitemap.sitemaps_in_robots(data, URL))
 
 
 def read_warc(data: bytes) -> Iterator[object]:
@@ -300,7 +300,7 @@ def archives() -> list[bytes]:
             with Writer(path) as writer:
                 headers = ((b"Content-Type", b"text/html"),)
                 writer.write(Exchange(f"{URL}?{number}", 200, headers, body[:3000], when=NOW))
-                writer.note(URL, "application/json", b"{}", NOW)
+                writer.write_metadata(URL, "application/json", b"{}", NOW)
             found.append(path.read_bytes())
     return found
 

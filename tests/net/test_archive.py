@@ -18,7 +18,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newsportal.errors import ArchiveError, ReplayError
-from newsportal.net.archive import Exchange, Writer, key, open_index
+from newsportal.net.archive import Exchange, Writer, open_index, url_key
 
 PAGE = "<html><body>今天是晴天。</body></html>".encode("gb18030")
 HTML = (("Content-Type", "text/html; charset=gbk"),)
@@ -75,10 +75,14 @@ def test_last_response_counts_except_304(tmp_path: Path) -> None:
 
 
 def test_url_keys_are_normalized() -> None:
-    assert key("http://A.example/路?词=1") == key("http://a.example:80/%e8%b7%af?%E8%AF%8D=1#x") == "http://a.example/%E8%B7%AF?%E8%AF%8D=1"
-    assert key("<https://a.example>") == "https://a.example/"
-    assert key("https://a.example:8443/") == "https://a.example:8443/"
-    assert key("http://a.example/a?b") != key("https://a.example/a?b")
+    assert (
+        url_key("http://A.example/路?词=1")
+        == url_key("http://a.example:80/%e8%b7%af?%E8%AF%8D=1#x")
+        == "http://a.example/%E8%B7%AF?%E8%AF%8D=1"
+    )
+    assert url_key("<https://a.example>") == "https://a.example/"
+    assert url_key("https://a.example:8443/") == "https://a.example:8443/"
+    assert url_key("http://a.example/a?b") != url_key("https://a.example/a?b")
 
 
 def test_chunks_are_joined_and_content_encoding_kept(tmp_path: Path) -> None:

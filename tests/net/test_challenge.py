@@ -90,6 +90,6 @@ def test_challenge_is_a_temporary_counted_failure(crawl: Any, site: Any, respons
     url = site.url("/a")
     error = crawl({"url": url, "meta": {"source": "feed:x"}}, **settings).errors[url]
     assert isinstance(error, ChallengePage)
-    assert (error.reason, error.passing) == ("challenge", True)
+    assert (error.reason, error.transient) == ("challenge", True)
     for meta in ({"source": "engine:baidu_web"}, {}):  # engines check their pages themselves; robots.txt has no source
         assert crawl({"url": url, "meta": meta}, **settings).pages[url].status == 200

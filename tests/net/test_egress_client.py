@@ -17,7 +17,7 @@ import pytest
 from work_counts import HANG
 
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
-from newsportal.net.egress import PUBLIC, Policy, TooLarge, decompress, exchanges, fetch, fetch_async
+from newsportal.net.egress import PUBLIC, Policy, TooLarge, decompress, fetch, fetch_async, open_exchange
 
 try:
     from backports import zstd
@@ -321,7 +321,7 @@ def test_certificates_are_verified_unless_disabled(tls_port: int) -> None:
 
 def test_exchanges_follow_no_redirects_and_keep_cookies(site: Any, response: Any) -> None:
     async def ask() -> list[Any]:
-        async with exchanges(Policy(site.allow)) as exchange:
+        async with open_exchange(Policy(site.allow)) as exchange:
             headers = {"accept-encoding": "gzip"}
             found = [await exchange(method, site.url(path), headers, body, 1000) for method, path, body in requests]
             with pytest.raises(EgressDenied):

@@ -14,9 +14,9 @@ from imap_server import PASSWORD, ImapServer, imap_server
 
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net.egress import PUBLIC, Policy, mailbox
-from newsportal.net.egress.mailbox import Fetched, Mailbox, Wanted, read_mailbox
+from newsportal.net.egress.mailbox import Mailbox, MailboxResult, MailFilter, read_mailbox
 
-WANTED = Wanted(None, datetime(2026, 11, 1, tzinfo=UTC), 10)
+WANTED = MailFilter(None, datetime(2026, 11, 1, tzinfo=UTC), 10)
 
 
 def mail(number: int, sender: str = "早报 <news@b.example>", more: str = "") -> bytes:
@@ -34,22 +34,22 @@ def mailbox_at(server: ImapServer, **changed: object) -> Mailbox:
     return replace(Mailbox("INBOX", "127.0.0.1", server.port, False, "me@b.example", PASSWORD), **changed)  # type: ignore[arg-type]
 
 
-def read(server: ImapServer, filters: Wanted = WANTED, **changed: object) -> Fetched:
+def read(server: ImapServer, filters: MailFilter = WANTED, **changed: object) -> MailboxResult:
     return read_mailbox(mailbox_at(server, **changed), filters, Policy(server.allow), 60)
 
 
-def bodies(found: Fetched) -> list[bytes]:
+def bodies(found: MailboxResult) -> list[bytes]:
     return [fetched.raw.split()[-1] for fetched in found.mails]
 
 
 def test_each_mail_is_read_once_and_not_changed(server: ImapServer) -> None:
     first = read(server, replace(WANTED, limit=2))
-    assert (bodies(first), first.position, first.left) == ([b"3", b"5"], "7-dde83cda.5", 1)
+    assert (bodies(first), first.position, first.remaining) == ([b"3", b"5"], "7-dde83cda.5", 1)
     assert first.mails[0].received == datetime(2026, 11, 25, 8, tzinfo=UTC)
     second = read(server, replace(WANTED, after=first.position))
     assert (bodies(second), second.position) == ([b"9"], "7-dde83cda.9")
     third = read(server, replace(WANTED, after=second.position))
-    assert (third.mails, third.position, third.left) == ((), "7-dde83cda.9", 0)  # a server returns its last mail for 10:*
+    assert (third.mails, third.position, third.remaining) == ((), "7-dde83cda.9", 0)  # a server returns its last mail for 10:*
     assert not [command for command in server.commands if command.split()[0] not in ("CAPABILITY", "LOGIN", "EXAMINE", "UID", "LOGOUT")]
     assert all("BODY.PEEK[" in command for command in server.commands if "FETCH" in command)
     assert "UID SEARCH SINCE 01-Nov-2026" in server.commands
@@ -83,11 +83,11 @@ def test_wrong_password_is_reported_and_hidden(server: ImapServer) -> None:
 
 def test_long_mail_is_truncated(server: ImapServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mailbox, "MAX_MAIL", 60)
-    monkeypatch.setattr(mailbox, "MAX_ALL", 100)
+    monkeypatch.setattr(mailbox, "MAX_TOTAL_BYTES", 100)
     server.mails = {1: mail(1) + b"x" * 1000, 2: mail(2), 3: mail(3), 4: mail(4)}
     found = read(server)
-    assert [(len(fetched.raw), fetched.is_cut) for fetched in found.mails] == [(60, True), (len(mail(2)), False)]
-    assert (found.position, found.left) == ("7-dde83cda.2", 2)
+    assert [(len(fetched.raw), fetched.is_truncated) for fetched in found.mails] == [(60, True), (len(mail(2)), False)]
+    assert (found.position, found.remaining) == ("7-dde83cda.2", 2)
     server.instead = {"UID FETCH": b"* 1 FETCH (UID 1 BODY[]<0> {99999999999}\r\n"}
     with pytest.raises(FetchFailed, match="mail-server"):
         read(server)
@@ -103,7 +103,7 @@ def test_endless_response_is_aborted(server: ImapServer, monkeypatch: pytest.Mon
 def test_broken_connection_loses_no_mail(server: ImapServer) -> None:
     server.instead = {"UID FETCH 9": b"* 3 FETCH (UID 9 BODY[]<0> {500}\r\nFrom: half"}
     found = read(server)
-    assert (bodies(found), found.position, found.left) == ([b"3", b"5"], "7-dde83cda.5", 1)
+    assert (bodies(found), found.position, found.remaining) == ([b"3", b"5"], "7-dde83cda.5", 1)
     with pytest.raises(FetchFailed, match="mail-server"):
         read(server, replace(WANTED, after=found.position))
     server.instead = {}
@@ -112,7 +112,7 @@ def test_broken_connection_loses_no_mail(server: ImapServer) -> None:
 
 @pytest.mark.parametrize("command", ["LOGIN", "UID FETCH"])
 def test_hanging_server_times_out(server: ImapServer, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mailbox, "LONGEST", 0.3)
+    monkeypatch.setattr(mailbox, "MAX_SECONDS", 0.3)
     server.instead = {command: None}
     with pytest.raises(FetchFailed, match="timeout"):
         read(server)
@@ -144,8 +144,8 @@ def test_folder_of_files_is_read_once(tmp_path: Path) -> None:
     place = Mailbox(str(tmp_path))
     first = read_mailbox(place, replace(WANTED, limit=3), PUBLIC)
     second = read_mailbox(place, replace(WANTED, after=first.position), PUBLIC)
-    assert (len(first.mails), first.left, len(second.mails), second.left) == (3, 1, 1, 0)
-    assert read_mailbox(place, replace(WANTED, after=second.position), PUBLIC) == Fetched((), second.position)
+    assert (len(first.mails), first.remaining, len(second.mails), second.remaining) == (3, 1, 1, 0)
+    assert read_mailbox(place, replace(WANTED, after=second.position), PUBLIC) == MailboxResult((), second.position)
     before = (tmp_path / "b.eml").stat().st_ctime_ns
     while (tmp_path / "b.eml").stat().st_ctime_ns == before:  # file system clocks tick in milliseconds
         os.chmod(tmp_path / "b.eml", 0o600)

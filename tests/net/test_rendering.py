@@ -22,7 +22,7 @@ from newsportal.crawl.middlewares import RobotsDenied
 from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
 from newsportal.net.egress import Policy
 from newsportal.net.rendering import Limits, find_chromium, standalone
-from newsportal.net.rendering.chromium import Setup, family
+from newsportal.net.rendering.chromium import Setup, process_tree
 
 REASON = "needs Chromium and playwright (make tools)"
 pytestmark = [
@@ -297,7 +297,7 @@ def test_oversized_page_is_refused_despite_tampering(render: Render, site: Any) 
     site.routes["/hidden"] = html("<p>真</p><script>Object.defineProperty(document, 'documentElement', {value: null})</script>")
     found = render("/", "/lie", "/hidden", max_bytes=1_000_000)
     for error in (found.errors[site.url("/")], found.errors[site.url("/lie")]):
-        assert (error.reason, error.passing) == ("render-too-large", False)
+        assert (error.reason, error.transient) == ("render-too-large", False)
     assert found.pages[site.url("/hidden")].text.startswith("<!DOCTYPE html><html>")
     assert "真" in found.pages[site.url("/hidden")].text
 
@@ -360,7 +360,7 @@ def test_frozen_browser_is_killed(render: Render, site: Any, response: Any, monk
     stopped = []
 
     def stop(request: Any) -> bytes:
-        for pid in family(os.getpid()):
+        for pid in process_tree(os.getpid()):
             if (
                 b"--remote-debugging-pipe" in Path(f"/proc/{pid}/cmdline").read_bytes()
                 and b"--type=" not in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -438,7 +438,7 @@ def _browsers(process: Started, site: Any) -> list[int]:
     """Return the processes started by a crawl once its page hangs in the browser."""
     until = time.monotonic() + 600
     while time.monotonic() < until:
-        found = family(process.pid)
+        found = process_tree(process.pid)
         kinds = [_command(pid) for pid in found]
         if any(b"--type=renderer" in kind for kind in kinds) and "/in" in site.paths():
             return [pid for pid in found if pid != process.pid]

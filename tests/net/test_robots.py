@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 from newsportal.crawl.middlewares import RobotsDenied, RobotsMiddleware
 from newsportal.errors import EgressDenied
 from newsportal.net.archive import Exchange, Writer
-from newsportal.net.egress.robots import MAX_DELAY, product_token, rules_from
+from newsportal.net.egress.robots import MAX_DELAY, parse_robots, product_token
 
 SHUT = b"User-agent: *\nDisallow: /\n"
 PARTLY = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n"
@@ -26,7 +26,7 @@ PARTLY = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n"
 
 
 def _allows(body: bytes, path: str = "/a", status: int = 200) -> bool:
-    return rules_from(status, body, "newsportal").allows(f"http://a.example{path}")
+    return parse_robots(status, body, "newsportal").allows(f"http://a.example{path}")
 
 
 def test_rules_are_parsed() -> None:
@@ -81,10 +81,10 @@ def test_truncated_rule_is_ignored() -> None:
 
 
 def test_crawl_delay_is_limited() -> None:
-    assert rules_from(200, b"User-agent: *\nCrawl-delay: 7.5\n", "newsportal").delay == 7.5
-    assert rules_from(200, b"User-agent: *\nCrawl-delay: 1e9\n", "newsportal").delay == MAX_DELAY
+    assert parse_robots(200, b"User-agent: *\nCrawl-delay: 7.5\n", "newsportal").delay == 7.5
+    assert parse_robots(200, b"User-agent: *\nCrawl-delay: 1e9\n", "newsportal").delay == MAX_DELAY
     for nonsense in (b"-1", b"nan", b"soon", b""):
-        assert rules_from(200, b"User-agent: *\nCrawl-delay: " + nonsense + b"\n", "newsportal").delay == 0
+        assert parse_robots(200, b"User-agent: *\nCrawl-delay: " + nonsense + b"\n", "newsportal").delay == 0
 
 
 def test_product_token() -> None:
@@ -109,7 +109,7 @@ def test_forbidden_pages_are_not_requested(crawl: Any, site: Any, response: Any)
     assert found.pages[site.url("/public")].body == b"public"
     error = found.errors[site.url("/private/1")]
     assert isinstance(error, RobotsDenied)
-    assert (error.reason, error.passing) == ("robots", False)
+    assert (error.reason, error.transient) == ("robots", False)
     assert found.stats["robots/denied/robots"] == 2
 
 
@@ -148,7 +148,7 @@ def test_unreachable_robots_txt_forbids_pages(crawl: Any, site: Any, response: A
         found = _crawl(crawl, site, "/a", DOWNLOAD_TIMEOUT=0.5)
         error = found.errors[site.url("/a")]
         assert isinstance(error, RobotsDenied)
-        assert (error.reason, error.passing) == ("robots-unreachable", True)
+        assert (error.reason, error.transient) == ("robots-unreachable", True)
     assert "/a" not in site.paths()
 
 
@@ -159,7 +159,7 @@ def test_unresolvable_host_forbids_pages(crawl: Any, site: Any, monkeypatch: pyt
     monkeypatch.setattr(socket, "getaddrinfo", nothing)
     error = crawl("http://nowhere.test/", ROBOTSTXT_OBEY=True).errors["http://nowhere.test/"]
     assert isinstance(error, RobotsDenied)
-    assert (error.reason, error.passing) == ("dns", True)
+    assert (error.reason, error.transient) == ("dns", True)
 
 
 def test_robots_txt_redirect_to_private_address_is_refused(crawl: Any, make_site: Any, response: Any) -> None:

@@ -22,7 +22,7 @@ def test_noindex_page_is_a_counted_failure(crawl: Any, site: Any, response: Any)
         found = _crawl(crawl, site)
         error = found.errors[site.url("/a")]
         assert isinstance(error, RobotsDenied)
-        assert (error.reason, error.passing) == ("robots-noindex", False)
+        assert (error.reason, error.transient) == ("robots-noindex", False)
         assert found.stats["robots/denied/robots-noindex"] == 1
 
 

@@ -101,7 +101,7 @@ def test_crawl_signs_in_and_stores_no_credentials(
     assert all(head.lower().count(b"cookie: session=s3cr3t-word") == 1 for head in tls_site.requests if b"s3cr3t" in head)
     error = found.errors[f"{at}/members"]
     assert isinstance(error, ChallengePage)
-    assert (error.reason, error.passing) == ("sign-in", True)
+    assert (error.reason, error.transient) == ("sign-in", True)
     written = gzip.decompress(archive.read_bytes())
     assert b"/moved" in written
     assert b"s3cr3t" not in written

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from factories import empty_store
 
-from newsportal.extractors.article.site import SiteKnowledge, packed
+from newsportal.extractors.article.site import SiteKnowledge, pack_page
 from newsportal.net.archive import Exchange, Writer
 from newsportal.sources import load
 from newsportal.store.store import Store
@@ -134,7 +134,7 @@ def test_templates_are_learned_tried_and_forgotten(editor: httpx.Client) -> None
 def test_boilerplate_lines_are_shown_and_forgotten(editor: httpx.Client, store: Store) -> None:
     knowledge = SiteKnowledge()
     knowledge.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
-    store.save_site_lines({"port.example": {url: packed(lines) for url, lines in knowledge.pages()}}, now=NOW, max_sites=10)
+    store.save_site_lines({"port.example": {url: pack_page(lines) for url, lines in knowledge.pages()}}, now=NOW, max_sites=10)
     assert 'data-site="port.example"' in editor.get("/templates").text
     assert "news/1.html" in editor.get("/templates/site?name=port.example").text
     assert editor.post("/templates/forget", data={"site": "port.example", "what": "lines"}).status_code == 303

@@ -40,7 +40,7 @@ def folder(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Writer(archive / "web.warc.gz") as writer:
         for one in feeds:
             answer = save(writer, f"{web.url(one.site, one.path)}")
-            for entry in feed.parse(answer.body, answer.url, dict(answer.headers).get("Content-Type"), answer.when).entries:
+            for entry in feed.parse_feed(answer.body, answer.url, dict(answer.headers).get("Content-Type"), answer.when).entries:
                 if entry.url and not entry.shared_link:
                     save(writer, entry.url)
     return archive

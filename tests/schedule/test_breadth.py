@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from newsportal.items.visits import Visit
-from newsportal.schedule.policies import pages
+from newsportal.schedule.policies import result_pages
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
@@ -20,17 +20,17 @@ def hourly(days: int = 7) -> list[Visit]:
 
 
 def test_quiet_hours_get_one_page_and_busy_hours_more() -> None:
-    assert pages(hourly(), NOON, UTC, usual=2) == 5
-    assert pages(hourly(), NOON - timedelta(hours=9), UTC, usual=2) == 1
+    assert result_pages(hourly(), NOON, UTC, usual=2) == 5
+    assert result_pages(hourly(), NOON - timedelta(hours=9), UTC, usual=2) == 1
 
 
 def test_unvisited_hour_gets_average() -> None:
     seldom = [visit for visit in hourly() if visit.at.hour != 12]
-    assert 2 <= pages(seldom, NOON, UTC, usual=9) <= 4
+    assert 2 <= result_pages(seldom, NOON, UTC, usual=9) <= 4
 
 
 def test_default_applies_until_enough_is_known() -> None:
-    assert pages([], NOON, UTC, usual=2) == 2
-    assert pages(hourly()[:4], NOON, UTC, usual=3) == 3
+    assert result_pages([], NOON, UTC, usual=2) == 2
+    assert result_pages(hourly()[:4], NOON, UTC, usual=3) == 3
     blocked = [Visit("engine:a", visit.at, list_failed={"blocked: captcha": 1}) for visit in hourly()]
-    assert pages(blocked, NOON, UTC, usual=2) == 2, "a refusal says nothing about the hour"
+    assert result_pages(blocked, NOON, UTC, usual=2) == 2, "a refusal says nothing about the hour"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newsportal.items.visits import Visit
-from newsportal.schedule.freshness import cached_for, is_stuck, skipped_for
+from newsportal.schedule.freshness import fresh_for, is_stuck, skip_for
 
 NOON = datetime(2026, 3, 5, 12, 30, tzinfo=UTC)  # a Thursday
 DATE = "Thu, 05 Mar 2026 12:00:00 GMT"
@@ -30,15 +30,15 @@ DATE = "Thu, 05 Mar 2026 12:00:00 GMT"
     ],
 )
 def test_cache_lifetime(headers: tuple[str | None, str | None, str | None], seconds: float | None) -> None:
-    assert cached_for(*headers) == seconds
+    assert fresh_for(*headers) == seconds
 
 
 def test_skipped_hours_and_days_are_respected() -> None:
-    assert skipped_for((), (), NOON) is None
-    assert skipped_for((13, 14), (), NOON) is None
-    assert skipped_for((12, 13), (), NOON) == 1.5 * 3600
-    assert skipped_for((), (3,), NOON) == 11.5 * 3600
-    assert skipped_for(range(24), (), NOON) is None, "a feed that skips all hours is ignored"
+    assert skip_for((), (), NOON) is None
+    assert skip_for((13, 14), (), NOON) is None
+    assert skip_for((12, 13), (), NOON) == 1.5 * 3600
+    assert skip_for((), (3,), NOON) == 11.5 * 3600
+    assert skip_for(range(24), (), NOON) is None, "a feed that skips all hours is ignored"
 
 
 def visits(same: int, bringing: int = 10) -> list[Visit]:

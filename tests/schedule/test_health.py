@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.items.visits import Visit
 from newsportal.messages.reasons import CAUSES, cause_of
-from newsportal.schedule.health import BAD, STATES, Health, change, health, merge_visits, sparkline
+from newsportal.schedule.health import BAD, STATES, Health, find_change, health, merge_visits, sparkline
 
 NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -90,7 +90,7 @@ def test_disabled_and_resting_states() -> None:
 
 def test_source_without_visits_is_new() -> None:
     assert health([], NOW).state == "new"
-    assert change([]) is None
+    assert find_change([]) is None
 
 
 # failing
@@ -240,7 +240,7 @@ def test_source_without_own_articles_is_duplicate() -> None:
 def test_each_change_is_reported_once() -> None:
     """A history with an outage: failing, quarantined, healthy again; each change is reported once, without flapping."""
     story = [*visits_every(6, 40, good), *visits_every(24, 12, bad, 240), *visits_every(6, 40, good, 528)]
-    changes = [changed for number in range(len(story)) if (changed := change(story[number:]))]
+    changes = [changed for number in range(len(story)) if (changed := find_change(story[number:]))]
     assert [(changed.before.state, changed.after.state) for changed in reversed(changes)] == [
         ("healthy", "failing"),
         ("failing", "quarantined"),

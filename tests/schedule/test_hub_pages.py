@@ -10,11 +10,11 @@ from newsportal.schedule.policies import (
     HubPage,
     Rules,
     add_hubs,
-    ask_hub,
     choose_hubs,
-    count_articles,
     hub_interval,
     hub_rate,
+    record_articles,
+    record_request,
 )
 
 NOW = 1_772_700_000.0
@@ -30,7 +30,7 @@ def productive_page(days: int, each_day: int) -> HubPage:
     """Return a hub page that was fetched every six hours and yielded ``each_day`` articles a day."""
     page = HubPage(1, NOW - days * DAY, NOW)
     for hour in range(0, days * 24, 6):
-        page = count_articles(ask_hub(page, NOW - days * DAY + hour * HOUR), each_day if hour % 24 == 6 else 0)
+        page = record_articles(record_request(page, NOW - days * DAY + hour * HOUR), each_day if hour % 24 == 6 else 0)
     return page
 
 
@@ -47,9 +47,9 @@ def test_rate_matches_articles_per_day() -> None:
 
 
 def test_first_response_does_not_count_as_recent() -> None:
-    page = count_articles(ask_hub(HubPage(1, NOW, NOW), NOW), 20)
+    page = record_articles(record_request(HubPage(1, NOW, NOW), NOW), 20)
     assert (page.found, page.recent) == (20, 0.0)
-    assert count_articles(page, 2).recent == 2.0
+    assert record_articles(page, 2).recent == 2.0
 
 
 def test_higher_price_means_longer_interval() -> None:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from newsportal.schedule.websub import ask_now, form, lease_of, link_targets, signed
+from newsportal.schedule.websub import is_signed, lease_of, link_targets, request_form, should_request
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -24,26 +24,26 @@ def test_link_header_gives_hub_and_topic() -> None:
 
 
 def test_subscription_form_fields() -> None:
-    fields = parse_qs(form("subscribe", "https://p.example/websub/t", "https://a.example/订阅", "geheim").decode())
+    fields = parse_qs(request_form("subscribe", "https://p.example/websub/t", "https://a.example/订阅", "geheim").decode())
     assert fields["hub.callback"] == ["https://p.example/websub/t"]
     assert fields["hub.topic"] == ["https://a.example/订阅"]
     assert fields["hub.secret"] == ["geheim"]
     assert fields["hub.lease_seconds"] == ["864000"]
-    assert "hub.secret" not in parse_qs(form("unsubscribe", "c", "t", "geheim").decode())
+    assert "hub.secret" not in parse_qs(request_form("unsubscribe", "c", "t", "geheim").decode())
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
 def test_valid_signature_is_accepted(method: str) -> None:
     digest = hmac.new(b"s", b"body", getattr(hashlib, method)).hexdigest()
-    assert signed("s", b"body", f"{method}={digest}")
-    assert signed("s", b"body", f"{method.upper()}={digest.upper()}")
-    assert not signed("s", b"other", f"{method}={digest}")
-    assert not signed("t", b"body", f"{method}={digest}")
+    assert is_signed("s", b"body", f"{method}={digest}")
+    assert is_signed("s", b"body", f"{method.upper()}={digest.upper()}")
+    assert not is_signed("s", b"other", f"{method}={digest}")
+    assert not is_signed("t", b"body", f"{method}={digest}")
 
 
 @pytest.mark.parametrize("header", ["", "md5=9f", "sha256", "sha256=", "sha256=é", "new=1"])
 def test_invalid_signature_header_is_refused(header: str) -> None:
-    assert not signed("s", b"body", header)
+    assert not is_signed("s", b"body", header)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_invalid_signature_header_is_refused(header: str) -> None:
 )
 def test_subscription_is_renewed_in_time(state: dict[str, Any], expected: bool) -> None:
     options = {"last_request": None, "tries": 0, "until": None, "denied": False} | state
-    assert ask_now(NOW, **options) is expected
+    assert should_request(NOW, **options) is expected
 
 
 @pytest.mark.parametrize(("text", "days"), [("86400", 1), ("", 10), ("-5", 10), ("999999999", 20), ("9" * 400, 10), ("Ⅷ", 10)])

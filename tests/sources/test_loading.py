@@ -172,7 +172,7 @@ def test_declared_engine_overrides_built_in() -> None:
     assert sources.engine("baidu_news") is None
 
 
-@pytest.mark.parametrize("name", engines.names())
+@pytest.mark.parametrize("name", engines.engine_names())
 def test_built_in_engine_is_accepted(name: str) -> None:
     assert loaded(f"topics:\n- {{name: a, engines: [{name}]}}").topics[0].engines == (name,)
 

@@ -105,14 +105,14 @@ def test_every_key_has_description_for_editors() -> None:
 
 
 def test_every_built_in_engine_is_documented() -> None:
-    assert [name for name in engines.names() if f"`{name}`" not in DOCUMENT] == []
+    assert [name for name in engines.engine_names() if f"`{name}`" not in DOCUMENT] == []
 
 
 @pytest.mark.parametrize("file", ["docs/sources.md", "README.md", "README.zh.md", "sources.yaml"])
 def test_documented_engines_exist(file: str) -> None:
     engine_names = set(re.findall(r"\b[a-z0-9]+_(?:news_rss|news|web)\b", (ROOT / file).read_text("utf-8")))
     assert engine_names
-    assert engine_names <= set(engines.names())
+    assert engine_names <= set(engines.engine_names())
 
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))

@@ -20,7 +20,7 @@ def http(status: int, retry: str | None = None) -> Failure:
 
 
 @pytest.mark.parametrize(
-    ("failure", "reason", "passing"),
+    ("failure", "reason", "transient"),
     [
         (http(404), "http-404", False),
         (http(503), "http-503", True),
@@ -34,9 +34,9 @@ def http(status: int, retry: str | None = None) -> Failure:
         (Failure(KeyError("x")), "error: KeyError", False),
     ],
 )
-def test_failure_reason_and_whether_it_is_temporary(failure: Failure, reason: str, passing: bool) -> None:
+def test_failure_reason_and_whether_it_is_temporary(failure: Failure, reason: str, transient: bool) -> None:
     outcome = outcome_of(failure)
-    assert (outcome.reason, outcome.passing) == (reason, passing)
+    assert (outcome.reason, outcome.transient) == (reason, transient)
 
 
 @pytest.mark.parametrize(

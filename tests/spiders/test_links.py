@@ -18,9 +18,9 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.requests import can_request
-from newsportal.extractors.feeds.feed import parse
+from newsportal.extractors.feeds.feed import parse_feed
 from newsportal.extractors.lists.engines import Result
-from newsportal.extractors.lists.engines import load as engine
+from newsportal.extractors.lists.engines import load_engine as engine
 from newsportal.items import Link
 from newsportal.sources.places import Feed
 from newsportal.spiders.base import NewsSpider
@@ -156,7 +156,7 @@ FED = (
 @pytest.mark.parametrize(("site", "expected"), [(None, "滨江晚报"), ("滨江网", "滨江网")])
 def test_feed_links_have_source_name_as_site(site: str | None, expected: str) -> None:
     source = Feed.model_validate({"name": "滨江晚报", "url": "http://127.0.0.24/rss.xml", "site": site})
-    found = parse(FED, source.url, "application/rss+xml", utcnow())
+    found = parse_feed(FED, source.url, "application/rss+xml", utcnow())
     assert [rss_link(source, entry).site for entry in found.entries] == [expected]
 
 

@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl.handlers.mailbox import MailboxHandler, MailboxResponse
-from newsportal.extractors.feeds.mail import parse
+from newsportal.extractors.feeds.mail import parse_mail
 from newsportal.items import Article
 from newsportal.net.egress.mailbox import RawMail
 from newsportal.sources import Newsletter
@@ -53,8 +53,8 @@ def parse_visit(spider: NewsletterSpider, *mails: str) -> list[Any]:
 
 def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spider = make_spider(tmp_path, "false")
-    read = lambda raw, *args: parse(raw, *args) if "丙".encode() not in raw else 1 // 0  # noqa: E731
-    monkeypatch.setattr("newsportal.spiders.newsletter.parse", read)
+    read = lambda raw, *args: parse_mail(raw, *args) if "丙".encode() not in raw else 1 // 0  # noqa: E731
+    monkeypatch.setattr("newsportal.spiders.newsletter.parse_mail", read)
     results = parse_visit(spider, MAIL.format("甲"), BOMB, MAIL.format("丙"), MAIL.format("乙"), MAIL.format("甲"))
     assert [(result.link.title, result.url) for result in results if isinstance(result, Article)] == [
         ("甲", "mid:%E7%94%B2@b.example"),

@@ -32,13 +32,13 @@ def new_visit(pattern: str | None = "{id}_{n}.html") -> StoryVisit:
 
 def request_next(story: StoryVisit) -> list[int]:
     """Return the numbers of the pages requested now."""
-    urls = story.wanted()
+    urls = story.next_urls()
     return [int(address.rpartition("_")[2].partition(".")[0]) for address in urls]
 
 
 def receive(story: StoryVisit, number: int, total: int | None = None, **more: object) -> None:
     story.request(url(number))
-    story.take(page(number, total, **more), url(number))
+    story.add_page(page(number, total, **more), url(number))
 
 
 def fail_page(story: StoryVisit, number: int, outcome: Outcome) -> None:
@@ -80,7 +80,7 @@ def test_failed_page_is_missing_and_retried_on_later_visit() -> None:
     story = new_visit()
     receive(story, 1, 3)
     assert request_next(story) == [2, 3]
-    fail_page(story, 2, Outcome("http-503", "HTTP 503", passing=True))
+    fail_page(story, 2, Outcome("http-503", "HTTP 503", transient=True))
     receive(story, 3, 3)
     assert request_next(story) == [], "only once per visit"
     gallery = story.story()
@@ -117,12 +117,12 @@ def test_login_page_is_missing_but_soft_404_ends_story() -> None:
     story = new_visit()
     receive(story, 1)
     request_next(story)
-    story.refuse(url(2), "soft-404")
+    story.reject(url(2), "soft-404")
     assert story.story().complete
     other = new_visit()
     receive(other, 1)
     request_next(other)
-    other.refuse(url(2), "login")
+    other.reject(url(2), "login")
     gallery = other.story()
     assert (gallery.complete, gallery.failure) == (False, "login")
 
@@ -131,16 +131,16 @@ def test_redirected_page_is_not_requested_again() -> None:
     story = new_visit(pattern=None)
     requested = "https://pic.example/show?id=7&page=2"
     receive(story, 1, pages=(requested,), next=requested)
-    assert story.wanted() == [requested]
-    story.take(page(2), requested)
-    assert story.wanted() == []
+    assert story.next_urls() == [requested]
+    story.add_page(page(2), requested)
+    assert story.next_urls() == []
     assert story.story().complete
 
 
 def test_slideshow_is_complete_with_first_page() -> None:
     story = new_visit()
     receive(story, 1, 9, whole=True)
-    assert story.wanted() == []
+    assert story.next_urls() == []
     assert story.story().complete
 
 
@@ -157,8 +157,8 @@ def test_stored_pages_are_not_requested_and_other_pages_joined() -> None:
 def test_slow_story_is_resumed_on_next_visit() -> None:
     story = new_visit()
     receive(story, 1, 5)
-    story.end("too-slow")
-    assert story.wanted() == []
+    story.stop("too-slow")
+    assert story.next_urls() == []
     gallery = story.story()
     assert (gallery.complete, gallery.failure, gallery.later) == (False, "too-slow", True)
 
@@ -174,7 +174,7 @@ def test_requests_per_story_are_bounded() -> None:
     assert len(story.requested) == MAX_PAGES
 
 
-PASSES = Outcome("http-503", "HTTP 503", passing=True)
+PASSES = Outcome("http-503", "HTTP 503", transient=True)
 
 
 @pytest.mark.parametrize("outcome", [GONE, PASSES, Outcome("robots-denied", "denied", forbidden=True)])
@@ -208,7 +208,7 @@ def test_unsuccessful_guessing_stops_for_the_source() -> None:
     story = replace(new_visit(pattern=None), guesses=guesses)
     receive(story, 1)
     assert (story.guess, request_next(story), story.story().complete) == (None, [], True)
-    guesses.right = 1
+    guesses.correct = 1
     story = replace(new_visit(pattern=None), guesses=guesses)
     receive(story, 1)
     assert story.guess is not None

@@ -95,7 +95,7 @@ def test_state_is_cleared_after_visit(spider_of: Callable[[Any], Any], kind: Any
     for memory in spider._memories:
         assert memory[source.key] is not None  # created on first access
     spider.thorough.add(source.key)
-    assert spider.remembered == {source.key}
+    assert spider.remembered_sources == {source.key}
     spider.forget_visit(source.key)
-    assert spider.remembered == set()
+    assert spider.remembered_sources == set()
     assert asyncio.run(visit()) == 1

@@ -57,7 +57,7 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
 async def begin_visit(spider: Any, source: Any, state: SourceState) -> list[Any]:
     """Return the first requests of a visit, without watching for its end."""
     found = [request async for request in spider.begin(source, state)]
-    await spider.visiting.stop()
+    await spider.active_visits.stop()
     return found
 
 
@@ -93,15 +93,15 @@ def test_open_visits_are_limited(worker: Callable[[], Any], monkeypatch: pytest.
 
     async def crowd() -> None:
         for source in sources[:2]:
-            await spider.visiting.wait_for_place()
-            await spider.visiting.begin(source.key)
+            await spider.active_visits.wait_for_capacity()
+            await spider.active_visits.begin(source.key)
             queue.push([Task(source.key, "a.example", "{}", source=source.key)])
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(spider.visiting.wait_for_place(), 0.1)
+            await asyncio.wait_for(spider.active_visits.wait_for_capacity(), 0.1)
         task = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
         queue.done([task.id])
-        await asyncio.wait_for(spider.visiting.wait_for_place(), 600)
-        await spider.visiting.stop()
+        await asyncio.wait_for(spider.active_visits.wait_for_capacity(), 600)
+        await spider.active_visits.stop()
 
     asyncio.run(crowd())
 
@@ -118,14 +118,14 @@ def test_links_of_another_workers_visit_are_forgotten_at_its_end(worker: Callabl
         await visiting._forget(spider)
         await asyncio.sleep(0.2)
         assert spider.tracker.counted == {link.source}, "another worker is still visiting"
-        assert spider.visiting.open == frozenset()
+        assert spider.active_visits.in_progress == frozenset()
         (lease,) = queue.take(1, delay=0.0, ahead=9.0).leases
         spider.tracker.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
         queue.done([lease.task.id])
         async with asyncio.timeout(600):
             while spider.tracker.counted:  # noqa: ASYNC110 - no event to await
                 await asyncio.sleep(0.01)
-        await spider.visiting.stop()
+        await spider.active_visits.stop()
         assert (await spider.tracker.resume(link.source))[0] == [lease.task.id], "the other worker failed: the next visit retries"
 
     asyncio.run(read_for_another())
@@ -142,7 +142,7 @@ def test_failing_end_of_visit_does_not_block_others(
             raise ZeroDivisionError
         ended.set()
 
-    visits = visiting.Visiting(spider.tracker, spider._queue, over)
+    visits = visiting.ActiveVisits(spider.tracker, spider._queue, over)
 
     async def watched() -> None:
         for source in ("feed:甲", "feed:乙"):
@@ -152,7 +152,7 @@ def test_failing_end_of_visit_does_not_block_others(
         await visits.stop()
 
     asyncio.run(watched())
-    assert "feed:甲" not in visits.open
+    assert "feed:甲" not in visits.in_progress
     assert "feed:甲: its visit cannot be finished" in caplog.text
     assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again immediately"
 
@@ -168,7 +168,7 @@ def test_stopping_waits_for_a_visit_that_is_being_ended(worker: Callable[[], Any
         ended.append(source)
 
     async def run() -> None:
-        visits = visiting.Visiting(spider.tracker, spider._queue, over)
+        visits = visiting.ActiveVisits(spider.tracker, spider._queue, over)
         await visits.begin("feed:甲")
         await ending.wait()
         stopping = asyncio.create_task(visits.stop())
@@ -190,11 +190,11 @@ def test_visit_given_up_during_check_does_not_block_others(worker: Callable[[], 
 
     def queue() -> Queue:
         if not given_up:  # the first check has begun
-            given_up.append(asyncio.get_running_loop().create_task(visits.give_up("feed:甲")))
+            given_up.append(asyncio.get_running_loop().create_task(visits.release("feed:甲")))
         found: Queue = spider._queue()
         return found
 
-    visits = visiting.Visiting(spider.tracker, queue, over)
+    visits = visiting.ActiveVisits(spider.tracker, queue, over)
 
     async def watched() -> None:
         for source in ("feed:甲", "feed:乙"):
@@ -212,8 +212,8 @@ def test_visits_do_not_wait_without_a_queue(worker: Callable[[], Any], monkeypat
     spider.crawler.engine = SimpleNamespace(scheduler=None, running=True)
 
     async def replayed() -> None:
-        await spider.visiting.begin("feed:甲")
-        await asyncio.wait_for(spider.visiting.wait_for_place(), 600)
-        await spider.visiting.stop()
+        await spider.active_visits.begin("feed:甲")
+        await asyncio.wait_for(spider.active_visits.wait_for_capacity(), 600)
+        await spider.active_visits.stop()
 
     asyncio.run(replayed())

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
 
-from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.block_features import block_features
 from newsportal.extractors.article.body import from_dict
 from newsportal.text import dom
 from newsportal.text.dom import MAX_ALL_ATTRIBUTES
@@ -62,7 +62,7 @@ def test_example_has_features_of_each_block() -> None:
     first = example("https://news.a.example/1")
     assert first is not None
     assert (first.folder, first.site, first.right.tolist()) == ("set", "a.example", [True, False])
-    names = features(first.page, None, None).names
+    names = block_features(first.page, None, None).names
     assert first.table.values.shape == (len(names), 2)
     heavy, light = example("x:", weight=2.0), example("x:", weight=1.0)
     assert heavy is not None
@@ -114,14 +114,14 @@ def made_up() -> list[Example]:
 
 def test_table_matches_library_model(made_up: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "SETTINGS", {**fitting.SETTINGS, "iterations": 30})
-    names = features(made_up[0].page, None, None).names
+    names = block_features(made_up[0].page, None, None).names
     fitted = fit(made_up[:20])
     table = as_dict(fitted, names, "a note")
     model = from_dict(json.loads(json.dumps(table)))
     assert table["note"] == "a note"
     assert set(model.columns) < set(names)
     for example in made_up[20:]:
-        likely = model.likely(example.table.of(model.columns))
+        likely = model.predict(example.table.select(model.columns))
         assert np.allclose(likely, fitted.predict_proba(example.table.values.T)[:, 1], atol=2e-3)
     correct, found, expected = (sum(column) for column in zip(*(agreement(model, example) for example in made_up[20:]), strict=True))
     assert 2 * correct / (found + expected) > 0.8, "thirty trees from twenty pages suffice for new ones"

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is not installed with the package
 
-from newsportal.extractors.article.page_kind import COLUMNS, KINDS, PRODUCT_COLUMNS, from_plain
+from newsportal.extractors.article.page_kind import COLUMNS, KINDS, PRODUCT_COLUMNS, load_page_model
 from newsportal.text import dom
 from training import made_up_pages
 from training import page as fitting
@@ -42,10 +42,10 @@ def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, ca
     pages = [example for kind in MARKUP for number in range(8) if (example := page_of(kind, number))]
     articles = made_up[:8]
     table = json.loads(json.dumps(fit_all([*pages, *articles], made_up[8:], "a note")))
-    model = from_plain(table)
+    model = load_page_model(table)
     assert table["note"] == "a note"
-    assert {model.kind(page.figures).name for page in pages if page.kind == "collection"} == {"collection"}
-    assert model.kind(articles[0].figures).name == "article"
+    assert {model.classify(page.figures).name for page in pages if page.kind == "collection"} == {"collection"}
+    assert model.classify(articles[0].figures).name == "article"
     assert len(model.kinds) == len(KINDS)
     assert {*model.product.columns} <= {*articles[0].blocks.table.names, *COLUMNS, *PRODUCT_COLUMNS}
     assert "collection: 8 pages, sites held out" in capsys.readouterr().out

@@ -20,12 +20,12 @@ class Command(crawl.Command):
         return self._created
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from newsportal.cli.crawl import BROKEN
+        from newsportal.cli.crawl import FAILED_REASONS
 
         self._spider_arguments = opts.spargs
         try:
             super().run(args, opts)
         except NewsportalError as error:
             raise UsageError(str(error), print_help=False) from error
-        if self._created.stats.get_value("finish_reason") in BROKEN:
+        if self._created.stats.get_value("finish_reason") in FAILED_REASONS:
             self.exitcode = 1

@@ -22,10 +22,10 @@ from newsportal.crawl.addon import CrawlerComponent, SignIns
 from newsportal.crawl.handlers.guarded import OF_PAGE_KEY, PACER, GuardedHandler, delay_of
 from newsportal.crawl.requests import host_of
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
-from newsportal.messages import Message, joined
-from newsportal.net.archive import Exchange, Index, Recorded, Writer, open_index
+from newsportal.messages import Message, join_messages
+from newsportal.net.archive import Exchange, Index, Recording, Writer, open_index
 from newsportal.net.egress import Policy, TooLarge, check_url, decompress
-from newsportal.net.rendering import Limits, missing, renderable
+from newsportal.net.rendering import Limits, is_renderable, missing_parts
 from newsportal.net.rendering.chromium import Setup
 from newsportal.text.encoding import LABELS, decode
 
@@ -153,7 +153,7 @@ class Handler(BaseDownloadHandler):
                     asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="archive-failed"))  # noqa: RUF006 - the engine holds it
                 raise
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        if request.meta.get("render") and renderable(response.status, content_type):
+        if request.meta.get("render") and is_renderable(response.status, content_type):
             if self._renderer is None:
                 options = self.crawler.settings.getdict(RENDERING)
                 names = {item.name for item in fields(Limits)}
@@ -162,7 +162,7 @@ class Handler(BaseDownloadHandler):
                     options.get("browser"),
                     options.get("isolate", True),
                 )
-                if problem := missing(setup.browser):
+                if problem := missing_parts(setup.browser):
                     raise RenderFailed(response.url, "no-browser", problem)
                 from newsportal.crawl.handlers.rendered import Renderer  # loads playwright
 
@@ -202,7 +202,7 @@ def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:
     notes = [Message("note.rendered", pages=pages, seconds=round(seconds), requests=requests)]
     counts = ((name, stats.get(f"render/{name}/{source}", 0)) for name in ("restless", "denied"))
     notes += [Message(f"note.rendered-{name}", number=number) for name, number in counts if number]
-    return [joined(*notes)]
+    return [join_messages(*notes)]
 
 
 def _exchange(request: Request, response: Response, sent: datetime) -> Exchange:
@@ -278,7 +278,7 @@ def _with_web_encoding(response: Response) -> Response:
     return response.replace(encoding=decode(response.body, (response.headers.get("Content-Type") or b"").decode("latin-1"))[1])
 
 
-def _actual_headers(recorded: Recorded) -> list[tuple[str, str]]:
+def _actual_headers(recorded: Recording) -> list[tuple[str, str]]:
     """Return the headers without a content encoding that was decoded before archiving (many crawlers keep the header)."""
     encodings = ", ".join(value for name, value in recorded.headers if name.lower() == "content-encoding")
     if not encodings or _is_packed(recorded.body, encodings):

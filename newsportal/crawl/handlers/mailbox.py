@@ -18,7 +18,7 @@ from scrapy.http import Response
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.handlers.handler import ALLOW_PRIVATE, MISSING, REPLAY
 from newsportal.net.egress import Policy
-from newsportal.net.egress.mailbox import Fetched, RawMail, read_mailbox
+from newsportal.net.egress.mailbox import MailboxResult, RawMail, read_mailbox
 
 MAIL_URL = "mailbox://localhost/"  # URL of a mail whose text is at hand
 
@@ -53,15 +53,15 @@ class MailboxHandler(BaseDownloadHandler):
         after = (request.headers.get("If-None-Match") or b"").decode() or None
         timeout = self.crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         fetched = await _in_a_thread(read_mailbox, source.mailbox, source.wanted(after, datetime.now(UTC)), self._policy, timeout)
-        unchanged = after is not None and fetched.position == after and not fetched.left
+        unchanged = after is not None and fetched.position == after and not fetched.remaining
         response = MailboxResponse(request.url, 304 if unchanged else 200, {"ETag": fetched.position} if fetched.position else None)
-        response.mails, response.left = fetched.mails, fetched.left
+        response.mails, response.left = fetched.mails, fetched.remaining
         return response
 
 
-async def _in_a_thread(function: Callable[..., Fetched], *args: Any) -> Fetched:
+async def _in_a_thread(function: Callable[..., MailboxResult], *args: Any) -> MailboxResult:
     """Run ``function`` in a separate daemon thread: a server that hangs must block neither the store's work nor the end of the crawl."""
-    answer: Future[Fetched] = Future()
+    answer: Future[MailboxResult] = Future()
     answer.set_running_or_notify_cancel()
 
     def work() -> None:

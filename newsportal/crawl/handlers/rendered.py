@@ -18,11 +18,11 @@ from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
 from newsportal.crawl.handlers.guarded import OF_PAGE_KEY
 from newsportal.errors import RenderFailed
-from newsportal.net.egress import Answer, TooLarge, decompress
-from newsportal.net.egress.client import joined_headers
+from newsportal.net.egress import HttpResponse, TooLarge, decompress
+from newsportal.net.egress.client import join_headers
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
-from newsportal.net.rendering.exchange import PageRequest, shows
-from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
+from newsportal.net.rendering.exchange import PageRequest, has_markup
+from newsportal.net.rendering.visit import CONTEXT, RenderResult, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -53,7 +53,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         if setup not in browsers:
             browsers[setup] = Chromium(setup)
         self._chromium: Chromium | None = browsers[setup]
-        self._chromium.take()
+        self._chromium.acquire()
 
     async def _launch(self) -> None:
         """No-op: the browser is started for the first page, not with the engine."""
@@ -61,7 +61,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
     async def _maybe_launch_browser(self) -> None:
         """Use our current browser. Raises ``RenderFailed``."""
         assert self._chromium is not None
-        browser = await self._chromium.started()
+        browser = await self._chromium.ensure_started()
         if getattr(self, "browser", None) is not browser:
             self.browser = browser
             self.stats.inc_value("playwright/browser_count")
@@ -75,13 +75,13 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         try:
             first = answer_of(response, self._setup.limits.max_bytes)
         except ValueError as error:
-            raise RenderFailed(response.url, "render-too-large", str(error), passing=False) from error
-        if not shows(first.body):
+            raise RenderFailed(response.url, "render-too-large", str(error), transient=False) from error
+        if not has_markup(first.body):
             return response
         async with self._chromium.slots:
             base_meta: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
 
-            async def ask(subrequest: PageRequest) -> Answer:
+            async def ask(subrequest: PageRequest) -> HttpResponse:
                 headers = {**subrequest.headers, "accept-encoding": "gzip, deflate, br, zstd"}
                 meta = {**base_meta, OF_PAGE_KEY: True, "download_maxsize": subrequest.max_bytes}
                 scrapy_request = Request(subrequest.url, method=subrequest.method, headers=headers, body=subrequest.body, meta=meta)
@@ -106,22 +106,22 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             self.stats.inc_value(f"render/restless/{request.meta.get('source')}")
         return _response(response, rendered)
 
-    async def _visited(self, url: str, visit: Visit, chromium: Chromium) -> Rendered:
+    async def _visited(self, url: str, visit: Visit, chromium: Chromium) -> RenderResult:
         name = f"page {next(_NUMBERS)}"
         agent = self._crawler.settings.get("USER_AGENT")
         meta = {"playwright": True, "playwright_context": name, "playwright_context_kwargs": {**CONTEXT, "user_agent": agent}, VISIT: visit}
         closed = chromium.watch.closed
-        watching = asyncio.ensure_future(chromium.watched())
+        watching = asyncio.ensure_future(chromium.watch_memory())
         try:
             async with asyncio.timeout(self._setup.limits.timeout + 2 * CLOSE_SECONDS):  # the page's limit, plus opening and closing
-                rendered: Rendered = await self._download_request(Request(url, meta=meta))
+                rendered: RenderResult = await self._download_request(Request(url, meta=meta))
         except TimeoutError as error:
             await chromium.close()
             raise RenderFailed(url, "render-timeout", "the browser did not respond and was stopped") from error
         except RenderFailed as error:
             if error.reason == "render-crashed" and chromium.watch.closed > closed:
                 raise RenderFailed(url, "render-memory", f"pages have more than {self._setup.limits.memory >> 20} MiB") from error
-            raise RenderFailed(url, error.reason, error.detail, passing=error.passing) from error
+            raise RenderFailed(url, error.reason, error.detail, transient=error.transient) from error
         except Exception as error:
             raise RenderFailed(url, "render-crashed", str(error).partition("\n")[0]) from error
         finally:
@@ -129,7 +129,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             await self._closed_context(name, chromium)
         return rendered
 
-    async def _download_request_with_page(self, request: Request, page: Page, spider: Any) -> Rendered:
+    async def _download_request_with_page(self, request: Request, page: Page, spider: Any) -> RenderResult:
         visit: Visit = request.meta[VISIT]
         return await visit.read(page)
 
@@ -154,10 +154,10 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         if self._chromium is not None:
             self.stats.max_value("render/memory_peak", self._chromium.watch.peak)
             chromium, self._chromium = self._chromium, None
-            await chromium.leave()
+            await chromium.release()
 
 
-def answer_of(response: Response, max_bytes: int) -> Answer:
+def answer_of(response: Response, max_bytes: int) -> HttpResponse:
     """Return a response of the handler, decompressed. Raises ``ValueError`` for a body that is too long or broken."""
     encodings = ", ".join(value.decode("latin-1") for value in response.headers.getlist("Content-Encoding"))
     body = decompress(response.body, encodings, max_bytes) if encodings and response.body else response.body
@@ -168,17 +168,17 @@ def answer_of(response: Response, max_bytes: int) -> Answer:
         for name, values in response.headers.items()
         for value in values
     )
-    return Answer(response.status, joined_headers(pairs), body)
+    return HttpResponse(response.status, join_headers(pairs), body)
 
 
-def _response(response: Response, rendered: Rendered) -> Response:
+def _response(response: Response, rendered: RenderResult) -> Response:
     """Return the spider's response: the rendered page in UTF-8, under the URL it was fetched from."""
     flags = [*response.flags, "rendered"]
     headers = response.headers.copy()
     headers.pop("Content-Encoding", None)
     headers.pop("Content-Length", None)
-    if rendered.elsewhere is not None:
-        headers["Location"] = rendered.elsewhere
+    if rendered.navigated_to is not None:
+        headers["Location"] = rendered.navigated_to
         return Response(response.url, status=302, headers=headers, flags=flags, ip_address=response.ip_address)
     headers["Content-Type"] = "text/html; charset=utf-8"
     body = (rendered.html or "").encode("utf-8", "replace")

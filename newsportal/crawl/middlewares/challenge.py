@@ -62,7 +62,7 @@ SEPARATOR = re.compile(r"\s[-|·—–]\s|[-_|—–]")
 class ChallengePage(IgnoreRequest):
     """Raised for a challenge page: ``challenge``, ``login``, or ``sign-in`` for expired credentials. Counted; may be transient."""
 
-    passing = True
+    transient = True
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"the server answered with a {reason} page: {url}")

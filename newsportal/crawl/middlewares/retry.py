@@ -42,7 +42,7 @@ class PatientRetryMiddleware(RetryMiddleware):
 class RequestDeferred(IgnoreRequest):
     """Raised for a request whose host is paused (``host-rests``), or as the crawl ends (``shutdown``); its link waits."""
 
-    passing = True
+    transient = True
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)

@@ -18,7 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from newsportal.crawl.addon import CrawlerComponent
 from newsportal.errors import EgressDenied
-from newsportal.net.egress.robots import MAX_DELAY, Rules, product_token, rules_from
+from newsportal.net.egress.robots import MAX_DELAY, RobotsRules, parse_robots, product_token
 
 logger = logging.getLogger(__name__)
 
@@ -33,13 +33,13 @@ PRIORITY = 1000  # as in Scrapy's middleware: pages wait for it
 
 class RobotsDenied(IgnoreRequest):
     """Raised for a request that robots.txt forbids (``reason`` ``robots``), or whose robots.txt could not be fetched
-    (``robots-unreachable``, or ``dns`` for an unresolvable host; ``passing``: another run may retry). The spider's errback counts it.
+    (``robots-unreachable``, or ``dns`` for an unresolvable host; ``transient``: another run may retry). The spider's errback counts it.
     Robots tags of pages use reasons of their own (``robots_tags``)."""
 
-    def __init__(self, url: str, reason: str, detail: str, *, passing: bool | None = None) -> None:
+    def __init__(self, url: str, reason: str, detail: str, *, transient: bool | None = None) -> None:
         super().__init__(f"{detail}: {url}")
         self.reason = reason
-        self.passing = reason != "robots" if passing is None else passing
+        self.transient = reason != "robots" if transient is None else transient
 
 
 class RobotsBase(CrawlerComponent):
@@ -67,8 +67,8 @@ class RobotsMiddleware(RobotsBase):
         super().__init__(crawler)
         self._clock = clock
         self._hurried = bool(crawler.settings.get("NEWSPORTAL_REPLAY"))  # in a replay there is no server to spare
-        self._cached: dict[str, tuple[float, Rules]] = {}
-        self._pending: dict[str, asyncio.Task[Rules]] = {}
+        self._cached: dict[str, tuple[float, RobotsRules]] = {}
+        self._pending: dict[str, asyncio.Task[RobotsRules]] = {}
 
     async def process_request(self, request: Request) -> None:
         """Raises :class:`RobotsDenied`, or :class:`EgressDenied` if the host's robots.txt is at a forbidden IP address."""
@@ -82,7 +82,7 @@ class RobotsMiddleware(RobotsBase):
         if rules.delay and not self._hurried:
             self._slow_down(request, rules)
 
-    async def _rules(self, request: Request) -> Rules:
+    async def _rules(self, request: Request) -> RobotsRules:
         """Return the rules of the request's origin, fetched once for all waiting requests."""
         parts = urlsplit(request.url)
         origin = f"{parts.scheme}://{parts.netloc}"
@@ -93,7 +93,7 @@ class RobotsMiddleware(RobotsBase):
             self._pending[origin] = asyncio.ensure_future(self._learn(origin, request))
         return await asyncio.shield(self._pending[origin])
 
-    async def _learn(self, origin: str, request: Request) -> Rules:
+    async def _learn(self, origin: str, request: Request) -> RobotsRules:
         try:
             rules = await self._fetch(f"{origin}/robots.txt", request)
             self._cached.pop(origin, None)
@@ -104,7 +104,7 @@ class RobotsMiddleware(RobotsBase):
         finally:
             del self._pending[origin]
 
-    async def _fetch(self, url: str, request: Request) -> Rules:
+    async def _fetch(self, url: str, request: Request) -> RobotsRules:
         """Fetch robots.txt. Redirects are followed here: too many mean that there is no robots.txt (RFC 9309, 2.3.1.2)."""
         self._count("robots/requests")
         if (engine := self._crawler.engine) is None:
@@ -122,20 +122,20 @@ class RobotsMiddleware(RobotsBase):
                     raise  # the pages are at the same IP address
                 return self._unreachable(f"its robots.txt redirects to a forbidden address ({error.reason})")
             except CannotResolveHostError as error:
-                return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
+                return self._unreachable(str(error), "dns" if hop == 0 else RobotsRules.cause)
             except Exception as error:  # noqa: BLE001 - on any error the rules are unknown, which forbids crawling
                 return self._unreachable(f"its robots.txt could not be fetched ({type(error).__name__}: {error})")
             target = response.headers.get("Location") or b""
             if response.status not in REDIRECTS or not target:
                 self._count(f"robots/status/{response.status}")
-                return rules_from(response.status, response.body, self._token)
-        return Rules(agent=self._token)
+                return parse_robots(response.status, response.body, self._token)
+        return RobotsRules(agent=self._token)
 
-    def _unreachable(self, detail: str, cause: str = Rules.cause) -> Rules:
+    def _unreachable(self, detail: str, cause: str = RobotsRules.cause) -> RobotsRules:
         self._count("robots/unreachable")
-        return Rules(agent=self._token, refusal=detail, cause=cause)
+        return RobotsRules(agent=self._token, refusal=detail, cause=cause)
 
-    def _slow_down(self, request: Request, rules: Rules) -> None:
+    def _slow_down(self, request: Request, rules: RobotsRules) -> None:
         """Set the delay of the host's slot, also for slots that Scrapy creates again after an idle minute."""
         engine = self._crawler.engine
         if engine is None:

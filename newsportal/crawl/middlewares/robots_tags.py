@@ -149,4 +149,4 @@ class RobotsTagsMiddleware(RobotsBase):
 
     def _denied(self, request: Request, reason: str, detail: str) -> RobotsDenied:
         self._count(f"robots/denied/{reason}")
-        return RobotsDenied(request.url, reason, detail, passing=False)
+        return RobotsDenied(request.url, reason, detail, transient=False)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article import best
 from newsportal.extractors.article.blocks import Blocks
-from newsportal.extractors.article.body import Body, decide, without_copies
-from newsportal.extractors.article.page_kind import SMALL, PageKind, PageModel, content_likely, kind_of, page_model
+from newsportal.extractors.article.body import Body, choose_body, drop_copies
+from newsportal.extractors.article.page_kind import EPSILON, PageKind, PageModel, content_probability, kind_of, page_model
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.forum.best import extract as read_posts
 from newsportal.items import Extraction, Link, Post
@@ -32,16 +32,16 @@ MIN_THREAD_PROBABILITY: Final = 0.5
 """From this probability on, the thread extractor is tried; it rejects pages without posts. With 0.3, threads gain 1.3 points, but lists of
 news in Chinese are taken for threads."""
 
-LISTS: Final = frozenset(("listing", "collection", "service"))
-STORY_PICTURES, STORY_CHARS = 5, 60  # an article with at least this many images and fewer characters per image is a photo story
+LIST_KINDS: Final = frozenset(("listing", "collection", "service"))
+MIN_STORY_IMAGES, MAX_CHARS_PER_IMAGE = 5, 60  # an article with at least this many images and fewer characters per image is a photo story
 NOSCRIPT: Final = "noscript"
-NEWS: Final = 0.5  # From this probability of news on, blocks are chosen by the rules measured on news
+MIN_NEWS_PROBABILITY: Final = 0.5  # From this probability of news on, blocks are chosen by the rules measured on news
 MIN_BLOCK_PROBABILITY: Final = 0.2  # 0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most
-TOGETHER: Final = ("listing", "collection", "documentation", "service")
-DOUBT: Final = 0.5
+CORRELATED: Final = ("listing", "collection", "documentation", "service")
+DAMPING: Final = 0.5
 """Whether their lines are content is decided for many lines at once (the teasers of a list, the sections of a page), so the model's errors
-do not cancel out as :func:`choose_expected` assumes. Cross-validated by site, listings gain 2.4 points of F1, collections 1.4 (2.5 on one
-half of the sites, none on the other), documentation and services 0.8. 0.3 to 0.6 measure alike over all kinds (within 0.2 points)."""
+do not cancel out as :func:`maximise_expected_f1` assumes. Cross-validated by site, listings gain 2.4 points of F1, collections 1.4 (2.5 on
+one half of the sites, none on the other), documentation and services 0.8. 0.3 to 0.6 measure alike over all kinds (within 0.2 points)."""
 
 
 class AnyPage(best.Best):
@@ -50,35 +50,35 @@ class AnyPage(best.Best):
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
         """Return the content and its kind. Raises ``NotApplicable`` if the page has no content."""
         reading = best.read_page(document, link, self.knowledge)
-        if _length(reading) < best.FEW_CHARS and f"<{NOSCRIPT}" in document.html:
+        if _length(reading) < best.MAX_CHARS_TO_SEARCH_SCRIPTS and f"<{NOSCRIPT}" in document.html:
             plain = without_scripts(document)
             other = best.read_page(plain, link, self.knowledge)
-            if _length(other) > best.MUCH_LONGER * _length(reading):
+            if _length(other) > best.EMBEDDED_LENGTH_FACTOR * _length(reading):
                 document, reading = plain, other
         body = reading.body
         kind = kind_of(document, reading.meta, body) if body is not None else None
         if kind is None or body is None:  # without a kind, data in the page's scripts are an article's
-            found = best.complete(document, link, fetched, reading)
+            found = best.fill_fields(document, link, fetched, reading)
             return replace(found, kind=ARTICLE, kind_probability=found.confidence)
-        content = content_of(body, kind)
+        content = choose_content(body, kind)
         if kind.name == ARTICLE:
-            content = best.settle(content, document, reading.heading, self.knowledge)
-        found = best.complete(document, link, fetched, replace(reading, body=content), any_page=True)
-        if kind.of(THREAD) >= MIN_THREAD_PROBABILITY and (posts := posts_of(document, fetched)):
-            return replace(_with_posts(found, posts, document.base), kind=THREAD, kind_probability=round(kind.of(THREAD), 3))
+            content = best.drop_boilerplate(content, document, reading.heading, self.knowledge)
+        found = best.fill_fields(document, link, fetched, replace(reading, body=content), any_page=True)
+        if kind.probability_of(THREAD) >= MIN_THREAD_PROBABILITY and (posts := posts_of(document, fetched)):
+            return replace(_with_posts(found, posts, document.base), kind=THREAD, kind_probability=round(kind.probability_of(THREAD), 3))
         return replace(found, kind=_name(kind, document.url, found), kind_probability=round(kind.probability, 3))
 
 
 def _name(kind: PageKind, url: str, found: Extraction) -> str:
     """Return the kind, refined by URL and images where the models have no class of their own."""
-    if kind.name in LISTS and urlsplit(url).path in ("", "/"):
+    if kind.name in LIST_KINDS and urlsplit(url).path in ("", "/"):
         return "front page"
     pictures = len(found.images)
-    story = kind.name == ARTICLE and pictures >= STORY_PICTURES and len(found.text or "") < STORY_CHARS * pictures
+    story = kind.name == ARTICLE and pictures >= MIN_STORY_IMAGES and len(found.text or "") < MAX_CHARS_PER_IMAGE * pictures
     return "photo story" if story else kind.name
 
 
-def _length(reading: best.Reading) -> int:
+def _length(reading: best.PageParts) -> int:
     """Return the number of visible characters on the page."""
     return sum(block.length for block in reading.body.page.blocks) if reading.body is not None else 0
 
@@ -88,7 +88,7 @@ def without_scripts(document: dom.Document) -> dom.Document:
     return replace(document, html=document.html.replace(f"<{NOSCRIPT}", "<div").replace(f"</{NOSCRIPT}", "</div"))
 
 
-def content_of(body: Body, kind: PageKind, model: PageModel | None = None) -> Body:
+def choose_content(body: Body, kind: PageKind, model: PageModel | None = None) -> Body:
     """Return ``body`` with the blocks that are content, from the models for news and for any page (``model``), weighted by the page's kind.
 
     logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / MIN_ARTICLE_PROBABILITY)
@@ -96,16 +96,16 @@ def content_of(body: Body, kind: PageKind, model: PageModel | None = None) -> Bo
     table = body.table
     if table is None:
         return body
-    weight = kind.news * min(1.0, kind.of(ARTICLE) / MIN_ARTICLE_PROBABILITY)
-    likely = mixed(body.likely, content_likely(model or page_model(), body.page, table, kind), weight)
-    if weight >= NEWS:
-        return decide(body.page, likely, table)
+    weight = kind.news * min(1.0, kind.probability_of(ARTICLE) / MIN_ARTICLE_PROBABILITY)
+    likely = mix_probabilities(body.probability, content_probability(model or page_model(), body.page, table, kind), weight)
+    if weight >= MIN_NEWS_PROBABILITY:
+        return choose_body(body.page, likely, table)
     if kind.name != DOCUMENTATION:
-        likely = counted_once(likely, body.page)
-    return Body(body.page, without_copies(choose_expected(softened(likely, kind), table.length), body.page), likely, table)
+        likely = drop_duplicates(likely, body.page)
+    return Body(body.page, drop_copies(maximise_expected_f1(damp_correlated(likely, kind), table.length), body.page), likely, table)
 
 
-def counted_once(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
+def drop_duplicates(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
     """Return ``likely`` with 0 for lines that repeat a likelier line from a box with another path: cards, menus and tabs are duplicated for
     phones. Cross-validated by site, products gain 0.7 points of F1, collections 0.6, listings 1.0. On the same path it may be intended."""
     result, forms = likely.copy(), dict[str, int]()
@@ -115,19 +115,19 @@ def counted_once(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float3
     return result
 
 
-def softened(likely: NDArray[np.float32], kind: PageKind) -> NDArray[np.float32]:
-    """Return ``likely``, less certain on pages of a kind in ``TOGETHER``: logit p' = (1 − DOUBT · P(TOGETHER)) · logit p."""
-    return mixed(likely, np.full_like(likely, 0.5), 1 - DOUBT * sum(map(kind.of, TOGETHER)))
+def damp_correlated(likely: NDArray[np.float32], kind: PageKind) -> NDArray[np.float32]:
+    """Return ``likely``, less certain on pages of a kind in ``CORRELATED``: logit p' = (1 − DAMPING · P(CORRELATED)) · logit p."""
+    return mix_probabilities(likely, np.full_like(likely, 0.5), 1 - DAMPING * sum(map(kind.probability_of, CORRELATED)))
 
 
-def mixed(news: NDArray[np.float32], content: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    first, second = (np.clip(likely.astype(np.float64), SMALL, 1 - SMALL) for likely in (news, content))
+def mix_probabilities(news: NDArray[np.float32], content: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+    first, second = (np.clip(likely.astype(np.float64), EPSILON, 1 - EPSILON) for likely in (news, content))
     score = weight * np.log(first / (1 - first)) + (1 - weight) * np.log(second / (1 - second))
     result: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
     return result
 
 
-def choose_expected(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
+def maximise_expected_f1(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Choose the likeliest blocks, as many as maximise the expected F1.
 
         F(k) = 2 Σ_{i≤k} p_i c_i / (Σ_{i≤k} c_i + Σ_i p_i c_i),  p_1 ≥ p_2 ≥ …, c_i characters

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.article.blocks import Block, Blocks
-from newsportal.extractors.article.core import NAMES as RECORD_NAMES
-from newsportal.extractors.article.core import below, find_core, find_records, levels_from
+from newsportal.extractors.article.core import FEATURES as RECORD_NAMES
+from newsportal.extractors.article.core import find_core, find_records, levels_from, sum_below
 from newsportal.extractors.article.hints import FIRST_TAG_BIT, LAST_TAG_BIT, MEANINGS, TAG_NAMES
 from newsportal.extractors.article.reference_hints import find_hints
 from newsportal.text import has_stop_word
 
-Column = NDArray[Any]
-Whole = NDArray[np.int64]
+FeatureColumn = NDArray[Any]
+IntArray = NDArray[np.int64]
 SENTENCE: Final = re.compile(r"[。！？；，、：][”」』’）)]?|[.!?;,:][\"”’')]?(?=\s|$)|[۔؟،।]")
 END: Final = re.compile(r"(?:[。！？…；]|[.!?…])[”」』’\"')）】\]]*$")
 MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -46,7 +46,7 @@ NOTICE_CHARS: Final = 400
 UPPER_CHARS: Final = 80
 DIGIT: Final = re.compile("[0-9]")
 NUMBER: Final = re.compile(r"\d")
-KINDS: Final[dict[str, str]] = {
+TAG_GROUPS: Final[dict[str, str]] = {
     "paragraph": "p",
     "part": "div section article main body center",
     "cell": "td th tr table caption",
@@ -60,16 +60,16 @@ KINDS: Final[dict[str, str]] = {
     "aside": "footer nav aside address",
     "form": "form",
 }  # Tags of boxes with similar meaning
-TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
-NO_KIND: Final = len(KINDS)
-OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
+TAGS: Final = {tag: number for number, tags in enumerate(TAG_GROUPS.values()) for tag in tags.split()}
+NO_GROUP: Final = len(TAG_GROUPS)
+OWN_FEATURES: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
 MAX_LINKS: Final = 20
 LINK_CHARS: Final = 80
-NOT_LOOKED: Final = (0.0,) * 8  # Features of a short line that consists of links only; its text is not analysed
+UNANALYSED: Final = (0.0,) * 8  # Features of a short line that consists of links only; its text is not analysed
 LEVELS: Final = (1, 2, 3, 4, 6)
 WINDOWS: Final = (5, 15)
-FAR: Final = 30
-NOWHERE: Final = 99.0  # Distance to something that the page does not have
+MAX_TEXT_DISTANCE: Final = 30
+NO_DISTANCE: Final = 99.0  # Distance to something that the page does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class Table:
 
     names: tuple[str, ...]
     values: NDArray[np.float32]
-    length: Column
+    length: FeatureColumn
 
-    def of(self, names: Sequence[str]) -> NDArray[np.float32]:
+    def select(self, names: Sequence[str]) -> NDArray[np.float32]:
         """Return the rows called ``names``. Raises ``ValueError`` for an unknown name."""
         places = {name: place for place, name in enumerate(self.names)}
         if missing := {*names} - {*places}:
@@ -88,14 +88,14 @@ class Table:
         return self.values[[places[name] for name in names]]
 
 
-def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
+def own_features(blocks: Sequence[Block]) -> NDArray[np.float32]:
     """Return the features of each block's own text; shape (len(OWN), blocks)."""
     texts = [block.text for block in blocks]
     first = dict(zip(reversed(texts), range(len(texts) - 1, -1, -1), strict=True))  # first block with each text
     rows: list[tuple[float, ...]] = [()] * len(texts)
     for number, block in enumerate(blocks):
         text, length = block.text, block.length
-        row: tuple[float, ...] = NOT_LOOKED
+        row: tuple[float, ...] = UNANALYSED
         if block.linked < length or length >= LINK_CHARS:
             short, opening, head = len(text) <= SHORT_CHARS, text[:NOTICE_CHARS], text[:UPPER_CHARS]
             low = opening.lower()
@@ -116,7 +116,7 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
     return np.array(rows, dtype=np.float32).T
 
 
-def features(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> Table:
+def block_features(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> Table:
     """Return all features of a page with at least one block. ``description``: from its metadata; ``declared``: article text in its data."""
     return _FeatureBuilder(page, heading, description, declared).table()
 
@@ -126,9 +126,9 @@ class _FeatureBuilder:
         self.page = page
         self.count = len(page.blocks)
         self.number = np.arange(self.count)
-        self.box: Whole = np.array([block.box for block in page.blocks])
-        self.parent: Whole = np.maximum(np.array(page.parent), 0)
-        self.own = dict(zip(OWN, own_rows(page.blocks), strict=True))
+        self.box: IntArray = np.array([block.box for block in page.blocks])
+        self.parent: IntArray = np.maximum(np.array(page.parent), 0)
+        self.own = dict(zip(OWN_FEATURES, own_features(page.blocks), strict=True))
         self.length = self.own["length"].astype(np.float64)
         self.linked = self.own["linked_chars"].astype(np.float64)
         reads = self.own["reads"] > 0
@@ -138,7 +138,7 @@ class _FeatureBuilder:
         self.total, self.all_valid = max(self.length.sum(), 1.0), max(self.valid.sum(), 1.0)
         self.hints = find_hints(page, heading, description, declared)
         self.core = find_core(page, self.valid, self.length, self.linked, self.hints.heading)
-        self.rows: dict[str, Column] = {}
+        self.rows: dict[str, FeatureColumn] = {}
 
     def table(self) -> Table:
         self._text()
@@ -149,8 +149,8 @@ class _FeatureBuilder:
         stacked = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
         same = np.stack([self.parent[self.box], np.array(self.page.path)[self.box]])
         for step, side in ((1, "previous"), (-1, "next")):
-            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(stacked, step, 0), strict=True))
-            self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
+            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shift_rows(stacked, step, 0), strict=True))
+            self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shift_rows(same, step, -1) == same, strict=True))
         rows = np.stack([self.length, self.running, self.linked])
         sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
         for width in WINDOWS:
@@ -180,11 +180,11 @@ class _FeatureBuilder:
         near = own | masks[above] | masks[self.parent[above]]
         around = np.array(self.page.around)[self.box]
         for scope, mask in (("own", own), ("near", near), ("around", around)):
-            self.rows.update(zip((f"{scope}_{name}" for name in MEANINGS), bits(mask, range(len(MEANINGS))), strict=True))
-        self.rows.update(zip(TAG_NAMES, bits(around, range(FIRST_TAG_BIT, LAST_TAG_BIT + 1)), strict=True))
+            self.rows.update(zip((f"{scope}_{name}" for name in MEANINGS), unpack_bits(mask, range(len(MEANINGS))), strict=True))
+        self.rows.update(zip(TAG_NAMES, unpack_bits(around, range(FIRST_TAG_BIT, LAST_TAG_BIT + 1)), strict=True))
         tags = [self.page.nodes[block.box].tag for block in self.page.blocks]
-        self.kinds = np.array(list(map(TAGS.get, tags, repeat(NO_KIND))))
-        self.rows.update(zip((f"kind_{kind}" for kind in KINDS), self.kinds == np.arange(len(KINDS))[:, None], strict=True))
+        self.kinds = np.array(list(map(TAGS.get, tags, repeat(NO_GROUP))))
+        self.rows.update(zip((f"kind_{kind}" for kind in TAG_GROUPS), self.kinds == np.arange(len(TAG_GROUPS))[:, None], strict=True))
 
     def _place(self) -> None:
         rows, hints, core, number = self.rows, self.hints, self.core, self.number
@@ -196,7 +196,7 @@ class _FeatureBuilder:
         rows["page_valid"] = np.full(self.count, np.log(self.all_valid))
         rows["is_heading"] = np.isin(number, list(hints.headings))
         at = hints.heading
-        rows["after_heading"] = np.clip(number - at, -50, 200) if at is not None else np.full(self.count, -NOWHERE)
+        rows["after_heading"] = np.clip(number - at, -50, 200) if at is not None else np.full(self.count, -NO_DISTANCE)
         rows["valid_after_heading"] = (valid_before - valid_before[at]) / self.all_valid if at is not None else np.full(self.count, -1.0)
         rows["heading_climb"] = self._climb_from(at)
         rows["terms"] = np.array(hints.terms)
@@ -205,16 +205,16 @@ class _FeatureBuilder:
         best = int(np.argmax(described)) if hints.pieces and described.max() > 1 else None
         rows["declared"] = np.array(hints.declared)
         rows["told_climb"] = self._climb_from(best)
-        rows["after_told"] = np.clip(number - best, -50, 100) if best is not None else np.full(self.count, -NOWHERE)
-        rows["climb"], rows["counted"] = core.climb, core.counted
+        rows["after_told"] = np.clip(number - best, -50, 100) if best is not None else np.full(self.count, -NO_DISTANCE)
+        rows["climb"], rows["counted"] = core.levels_above, core.counted
         rows["core_share"], rows["core_linked"] = np.full(self.count, core.share), np.full(self.count, core.linked)
-        runs = np.flatnonzero((core.climb == 0) & core.counted & (self.running > 0))
-        none = np.full(self.count, NOWHERE)
-        rows["before_text"] = np.clip(runs[0] - number, -FAR, FAR) if len(runs) else none
-        rows["after_text"] = np.clip(number - runs[-1], -FAR, FAR) if len(runs) else none
+        runs = np.flatnonzero((core.levels_above == 0) & core.counted & (self.running > 0))
+        none = np.full(self.count, NO_DISTANCE)
+        rows["before_text"] = np.clip(runs[0] - number, -MAX_TEXT_DISTANCE, MAX_TEXT_DISTANCE) if len(runs) else none
+        rows["after_text"] = np.clip(number - runs[-1], -MAX_TEXT_DISTANCE, MAX_TEXT_DISTANCE) if len(runs) else none
         rows["within_text"] = (number >= runs[0]) & (number <= runs[-1]) if len(runs) else np.zeros(self.count)
 
-    def _climb_from(self, block: int | None) -> Column:
+    def _climb_from(self, block: int | None) -> FeatureColumn:
         return np.full(self.count, -1.0, np.float32) if block is None else levels_from(self.page, self.page.blocks[block].box)
 
     def _boxes(self) -> None:
@@ -222,7 +222,7 @@ class _FeatureBuilder:
         terms = np.where(self.rows["is_heading"], 0, self.rows["terms"]) * self.length / (self.length + 20)
         linked = self.own["links"] > 0
         ones = np.ones(self.count)
-        sums = below(
+        sums = sum_below(
             self.page,
             np.stack([self.length, self.linked, self.valid, self.running, ones, terms, self.own["date"].astype(np.float64), linked]),
         )
@@ -249,13 +249,13 @@ class _FeatureBuilder:
         self.rows.update(zip(RECORD_NAMES, records[:, self.box], strict=True))
 
 
-def bits(mask: Whole, positions: range) -> NDArray[np.int64]:
+def unpack_bits(mask: IntArray, positions: range) -> NDArray[np.int64]:
     """Return the bits of ``mask`` at ``positions`` as rows of 0 and 1."""
     result: NDArray[np.int64] = np.right_shift(mask, np.array(positions)[:, None]) & 1
     return result
 
 
-def shifted(rows: NDArray[Any], step: int, fill: float) -> NDArray[Any]:
+def shift_rows(rows: NDArray[Any], step: int, fill: float) -> NDArray[Any]:
     """Return ``rows`` shifted along the blocks: column i holds the old column i − step."""
     out = np.full_like(rows, fill)
     if step > 0:

@@ -13,25 +13,25 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
-from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, TAG_MASK, named
+from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, TAG_MASK, meanings_of
 from newsportal.text import CONTROL, INVISIBLE, dom, visible_length
 from newsportal.text.steps import Step, read_steps, steps_below
 
-NEVER: Final = frozenset(
+SKIPPED: Final = frozenset(
     "script style noscript template iframe object embed svg math select option button textarea input audio video canvas head".split()
 )  # Elements without body text
 LINE_BREAKS: Final = frozenset(("br", "hr"))
 BOLD: Final = frozenset(("b", "strong"))
 NAMED_INLINE: Final = frozenset(("span", "em", "i", "a", "font", "small", "cite", "time"))
-COUNTED: Final = BOLD | {"a"}
-INLINE: Final = NAMED_INLINE | COUNTED | {"img"}  # Inline elements handled by the walk; for ``COUNTED`` also their end tags
+COUNTED_INLINE: Final = BOLD | {"a"}
+INLINE: Final = NAMED_INLINE | COUNTED_INLINE | {"img"}  # Inline elements handled by the walk; for ``COUNTED_INLINE`` also their end tags
 BOX: Final = 1  # kinds of elements for the walk; all others are treated as text
 LINE: Final = 2
-OTHERS: Final = 3
-KINDS: Final = (
-    dict.fromkeys(dom.BREAKING_TAGS, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHERS) | dict.fromkeys(NEVER, -1)
+OTHER: Final = 3
+ELEMENT_KINDS: Final = (
+    dict.fromkeys(dom.BREAKING_TAGS, BOX) | dict.fromkeys(LINE_BREAKS, LINE) | dict.fromkeys(INLINE, OTHER) | dict.fromkeys(SKIPPED, -1)
 )
-LONGEST_LINK: Final = 400  # longer text in a link means a missing end tag: teasers of whole stories have up to 300
+MAX_LINK_CHARS: Final = 400  # longer text in a link means a missing end tag: teasers of whole stories have up to 300
 MAX_BLOCKS: Final = 6_000  # longer pages are cut: of 2,259 real pages the longest has 2,641
 MAX_CHARS: Final = 500_000  # visible ones; more than ``pages.MAX_TEXT`` keeps, and five times the longest of those pages
 
@@ -109,12 +109,12 @@ class _Walk:
                 if begins or node is not hidden:
                     continue
                 hidden = None
-            elif tag not in KINDS:
+            elif tag not in ELEMENT_KINDS:
                 pass
-            elif (kind := KINDS[tag]) == OTHERS:
+            elif (kind := ELEMENT_KINDS[tag]) == OTHER:
                 if begins:
                     self._enter(node, tag)
-                elif tag in COUNTED:
+                elif tag in COUNTED_INLINE:
                     self._leave(tag)
             elif kind < 0:
                 if begins:
@@ -170,7 +170,7 @@ class _Walk:
         elif tag == "img":
             self.page.pictures.append((node, self.box, self.count))
         if tag in NAMED_INLINE and (name := node.get("class")):
-            self.mask |= named(name)
+            self.mask |= meanings_of(name)
 
     def _leave(self, tag: str) -> None:
         """Handle the end of a link or of bold type. Blocks inside a link that was never closed do not count as linked."""
@@ -181,7 +181,7 @@ class _Walk:
         first = self.link_starts.pop()
         if self.count - first > 1:
             inside = self.page.blocks[first:]
-            if sum(block.length for block in inside) > LONGEST_LINK:
+            if sum(block.length for block in inside) > MAX_LINK_CHARS:
                 for block in inside:
                     block.linked = 0
 
@@ -198,7 +198,7 @@ class _Walk:
             elif key == "itemprop" and "articlebody" in value.lower():
                 mask |= ARTICLE_BODY
         if name or ident:
-            mask |= named(f"{name or ''} {ident or ''}")
+            mask |= meanings_of(f"{name or ''} {ident or ''}")
         above = self.opened[self.box]
         path = self.paths[above[5], tag, name]
         self.opened.append([node, self.box, above[2] + 1, mask, above[4] | mask, path, self.count, -1])

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.block_features import Table, features
+from newsportal.extractors.article.block_features import Table, block_features
 from newsportal.extractors.article.blocks import Block, Blocks, read_blocks
 from newsportal.text import dom
 from newsportal.text.steps import Step
@@ -52,7 +52,7 @@ class BlockModel:
     distinct: NDArray[np.intp]
     place: NDArray[np.intp]
 
-    def likely(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probability that each block is text of the article; ``rows`` has the shape (columns, blocks)."""
         trees, size = self.leaves.shape
         holds = (rows[self.feature[self.distinct]] > self.border[self.distinct, None]).view(np.uint8)  # half of all splits are repeated
@@ -85,30 +85,30 @@ def block_model() -> BlockModel:
     return from_dict(json.loads((files(__package__) / FILE).read_text(encoding="utf-8")))
 
 
-# If the likeliest ``BEST_CHARS`` characters of a page have a mean below 1, ``SHY`` (half) of that mean is the threshold, but at least
-# ``MIN_THRESHOLD``. Without this rule the mean page F1 of daniel-zh is 0.8 points lower; 100 to 300 characters, 0.4 to 0.6 and 0.05 are
-# within 0.8 points of it on the sets that the model was not trained on.
+# If the likeliest ``TOP_CHARS`` characters of a page have a mean below 1, ``RELATIVE_THRESHOLD`` (half) of that mean is the threshold, but
+# at least ``MIN_THRESHOLD``. Without this rule the mean page F1 of daniel-zh is 0.8 points lower; 100 to 300 characters, 0.4 to 0.6 and
+# 0.05 are within 0.8 points of it on the sets that the model was not trained on.
 THRESHOLD: Final = 0.5
-BEST_CHARS: Final = 300
-SHY: Final = 0.5
+TOP_CHARS: Final = 300
+RELATIVE_THRESHOLD: Final = 0.5
 MIN_THRESHOLD: Final = 0.08
 GAP_CHARS: Final = 30
 MIN_GAP_PROBABILITY: Final = 0.1  # of lines between two lines of text; 0 to 100 characters measure alike (within 0.4 points)
 # Of longer gaps in the text's box: minimum mean probability, maximum share of the text. With captions fundus-tests loses a point of F1.
 MIN_INNER_PROBABILITY: Final = 0.3
 INNER_SHARE: Final = 0.2
-INNER: Final = ("linked", "around_picture", "in_figure", "climb", "counted", "kind_heading", "kind_subheading")
+GAP_FEATURES: Final = ("linked", "around_picture", "in_figure", "climb", "counted", "kind_heading", "kind_subheading")
 # A list next to text belongs to it if its mean probability is at least, and its share of links at most, this. 0.08 to 0.3 measure alike;
 # the rule is for readers (a recipe without its ingredients), the sets move by 0.4 points at most.
-ITEMS: Final = frozenset(("li", "dd", "dt"))
+ITEM_TAGS: Final = frozenset(("li", "dd", "dt"))
 MIN_LIST_PROBABILITY: Final = 0.1
-LIST_LINKED: Final = 0.1
-COPY_CHARS: Final = 600
-COPIED_CHARS: Final = 40
-COPIED: Final = 0.5  # a block is a copy if other blocks make up this share of it; without this scrapinghub loses 1.6 points
-COPY_LOOKED: Final = 200_000  # characters searched for other blocks' text, longest blocks first: searching all would be quadratic
-LOOSE_CHARS: Final = 40
-IMPRINT_CHARS: Final = 200
+MAX_LIST_LINK_SHARE: Final = 0.1
+MIN_COPY_CHARS: Final = 600
+MIN_COPIED_CHARS: Final = 40
+MIN_COPIED_SHARE: Final = 0.5  # a block is a copy if other blocks make up this share of it; without this scrapinghub loses 1.6 points
+MAX_COPY_SEARCH_CHARS: Final = 200_000  # characters searched for other blocks' text, longest blocks first: searching all would be quadratic
+MAX_LOOSE_CHARS: Final = 40
+MAX_IMPRINT_CHARS: Final = 200
 IMPRINT: Final = re.compile(
     r"版[权權]所有|著作[权權]所有|ICP\s*[备備证證]|[网網]安[备備]|信息服[务務][许許]可[证證]|all rights reserved|^(?:copyright|©)",
     re.IGNORECASE,
@@ -122,7 +122,7 @@ class Body:
 
     page: Blocks
     chosen: NDArray[np.bool_]
-    likely: NDArray[np.float32]
+    probability: NDArray[np.float32]
     table: Table | None = None
 
     @property
@@ -133,11 +133,11 @@ class Body:
     def confidence(self) -> float:
         """Confidence from 0 to 1: mean probability of the decisions, by characters; blocks that are surely boilerplate do not count."""
         length = self.table.length if self.table is not None else np.array([block.length for block in self.page.blocks], dtype=np.float32)
-        relevant = self.chosen | (self.likely > MIN_THRESHOLD)
+        relevant = self.chosen | (self.probability > MIN_THRESHOLD)
         weight = float(length[relevant].sum())
         if not weight:
             return 0.0
-        right = np.where(self.chosen, self.likely, 1 - self.likely)
+        right = np.where(self.chosen, self.probability, 1 - self.probability)
         return float((length * right)[relevant].sum() / weight)
 
 
@@ -153,54 +153,54 @@ def find_body(
     page = read_blocks(top, steps)
     if not page.blocks:
         return Body(page, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.float32))
-    table = features(page, heading, description, declared)
+    table = block_features(page, heading, description, declared)
     model = block_model()
-    return decide(page, model.likely(table.of(model.columns)), table)
+    return choose_body(page, model.predict(table.select(model.columns)), table)
 
 
-def decide(page: Blocks, likely: NDArray[np.float32], table: Table) -> Body:
-    chosen = with_gaps(choose(likely, table.length), likely, table)
-    return Body(page, without_loose_ends(without_copies(with_lists(chosen, likely, page), page), page), likely, table)
+def choose_body(page: Blocks, likely: NDArray[np.float32], table: Table) -> Body:
+    chosen = fill_gaps(choose_blocks(likely, table.length), likely, table)
+    return Body(page, drop_loose_ends(drop_copies(add_lists(chosen, likely, page), page), page), likely, table)
 
 
-def without_copies(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
+def drop_copies(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
     """Return ``chosen`` without long blocks that repeat the text of other blocks (script data displayed as text)."""
     numbers = np.flatnonzero(chosen).tolist()
-    parts = [number for number in numbers if page.blocks[number].length >= COPIED_CHARS]
-    longest, left = [], COPY_LOOKED  # of ``COPY_LOOKED`` characters in total (and one more block)
+    parts = [number for number in numbers if page.blocks[number].length >= MIN_COPIED_CHARS]
+    longest, left = [], MAX_COPY_SEARCH_CHARS  # of ``MAX_COPY_SEARCH_CHARS`` characters in total (and one more block)
     for number in sorted(numbers, key=lambda number: -page.blocks[number].length):
-        if page.blocks[number].length < COPY_CHARS or left <= 0:
+        if page.blocks[number].length < MIN_COPY_CHARS or left <= 0:
             break
         longest.append(number)
         left -= page.blocks[number].length
     for number in sorted(longest):
         block = page.blocks[number]
-        text = block.text[:COPY_LOOKED]
+        text = block.text[:MAX_COPY_SEARCH_CHARS]
         others = (page.blocks[other] for other in parts if other != number and chosen[other])
         covered = sum(other.length for other in others if other.length < block.length and other.text in text)
-        chosen[number] = covered < COPIED * min(block.length, COPY_LOOKED)
+        chosen[number] = covered < MIN_COPIED_SHARE * min(block.length, MAX_COPY_SEARCH_CHARS)
     return chosen
 
 
-def with_lists(chosen: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
+def add_lists(chosen: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
     """Return ``chosen`` with every complete list that touches text: its items are short, and each alone looks like boilerplate."""
-    items = [number for number, block in enumerate(page.blocks) if page.nodes[block.box].tag in ITEMS]
+    items = [number for number, block in enumerate(page.blocks) if page.nodes[block.box].tag in ITEM_TAGS]
     for _, group in groupby(enumerate(items), key=lambda item: (item[1] - item[0], page.parent[page.blocks[item[1]].box])):
         numbers = [number for _, number in group]
         first, last = numbers[0], numbers[-1] + 1
         if last - first > 1 and chosen[max(first - 1, 0) : last + 1].any() and not chosen[first:last].all():
             blocks = page.blocks[first:last]
             length = np.array([block.length for block in blocks])
-            few_links = sum(block.linked for block in blocks) <= LIST_LINKED * length.sum()
+            few_links = sum(block.linked for block in blocks) <= MAX_LIST_LINK_SHARE * length.sum()
             if few_links and (likely[first:last] * length).sum() >= MIN_LIST_PROBABILITY * length.sum():
                 chosen[first:last] = True
     return chosen
 
 
-def without_loose_ends(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
+def drop_loose_ends(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
     """Return ``chosen`` without short lines at both ends that consist of a link, and without the imprint at the end."""
     numbers, blocks = np.flatnonzero(chosen).tolist(), page.blocks
-    loose = {number for number in numbers if blocks[number].linked == blocks[number].length <= LOOSE_CHARS}
+    loose = {number for number in numbers if blocks[number].linked == blocks[number].length <= MAX_LOOSE_CHARS}
     while numbers and ((len(numbers) > 1 and numbers[-1] in loose) or _is_imprint(blocks[numbers[-1]])):
         chosen[numbers.pop()] = False
     while len(numbers) > 1 and numbers[0] in loose:
@@ -209,22 +209,22 @@ def without_loose_ends(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bo
 
 
 def _is_imprint(block: Block) -> bool:
-    return block.length <= IMPRINT_CHARS and IMPRINT.search(block.text) is not None
+    return block.length <= MAX_IMPRINT_CHARS and IMPRINT.search(block.text) is not None
 
 
-def choose(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
+def choose_blocks(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Choose the blocks that are text, by probability and length."""
-    # the mean probability of the likeliest ``BEST_CHARS`` characters
+    # the mean probability of the likeliest ``TOP_CHARS`` characters
     order = np.argsort(-likely, kind="stable")
-    best = order[: int(np.searchsorted(np.cumsum(length[order]), BEST_CHARS)) + 1]
-    shy = SHY * float((likely[best] * length[best]).sum() / max(length[best].sum(), 1))
+    best = order[: int(np.searchsorted(np.cumsum(length[order]), TOP_CHARS)) + 1]
+    shy = RELATIVE_THRESHOLD * float((likely[best] * length[best]).sum() / max(length[best].sum(), 1))
     return likely >= min(THRESHOLD, max(shy, MIN_THRESHOLD))
 
 
-def with_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
+def fill_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
     """Return ``chosen`` with the headings within the text, and with gaps between two lines of text that are not boilerplate."""
-    linked, pictured, figure, climb, counted, *headings = table.of(INNER)
-    plain, length = linked < LIST_LINKED, table.length
+    linked, pictured, figure, climb, counted, *headings = table.select(GAP_FEATURES)
+    plain, length = linked < MAX_LIST_LINK_SHARE, table.length
     number = chosen.cumsum()
     chosen = chosen | (plain & (headings[0] + headings[1] > 0) & (likely >= MIN_GAP_PROBABILITY) & (number > 0) & (number < number[-1]))
     other = ~plain | (pictured + figure + climb > 0) | (counted == 0)
@@ -239,7 +239,7 @@ def with_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Tab
 
 # Boilerplate lines before and after an article's text.
 
-HEAD: Final = re.compile(
+HEAD_LINE: Final = re.compile(
     r"^(?:(?:\d{4}[年/.-]\d{1,2}[月/.-]\d{1,2}日?.{0,40}(?:来源|來源|作者|编辑|字号|评论|$))|(?:来源|來源|作者|编辑|編輯|记者|字号|字體|字体|发布时间|發佈時間|時間|时间|日期|点击|浏览)"
     r"\s*[:：].{0,60}$|[〔【（(](?:本报|本報|本网|本網)?[记記]者[^。，〔〕【】（）()]{2,30}[〕】）)]$|.{0,12}(?:我要评论|我要評論|查看评论|参与评论|打印本页|收藏本文|转发|分享到).{0,20}$)"
 )
@@ -250,19 +250,19 @@ TAIL_WORDS: Final = (
     "扫描二维码 关注 新浪微博 腾讯微博 更多精彩 点击进入 查看更多 阅读全文 阅读原文 展开全文 "
     "read_more related share_this follow_us advertisement more_from recommended sign_up subscribe copyright © most_read tags? "
 )
-TAIL: Final = re.compile(
+TAIL_LINE: Final = re.compile(
     rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|[^\s。！？!?”」]{{0,12}}$|$)", re.IGNORECASE
 )
 MAX_TAIL_CHARS: Final = 60  # Longer lines are paragraphs, whatever their beginning
 MAX_LINES: Final = 8  # maximum number of lines cut at either end
 
 
-def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:
+def trim_lines(lines: list[str], title: str | None = None) -> tuple[int, int]:
     start, end = 0, len(lines)
-    while start < min(end - 1, MAX_LINES) and (HEAD.match(lines[start]) or lines[start] == title):
+    while start < min(end - 1, MAX_LINES) and (HEAD_LINE.match(lines[start]) or lines[start] == title):
         start += 1
     for number in range(max(start + 1, len(lines) - MAX_LINES), len(lines)):
-        if TAIL.match(lines[number]) and all(len(line) <= MAX_TAIL_CHARS for line in lines[number:]):
+        if TAIL_LINE.match(lines[number]) and all(len(line) <= MAX_TAIL_CHARS for line in lines[number:]):
             end = number
             break
     return start, end

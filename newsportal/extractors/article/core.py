@@ -17,13 +17,13 @@ from newsportal.extractors.article.hints import ARTICLE_BODY, is_aside
 
 ALPHA: Final = 0.5  # thesis E, 2.4.3
 BODY_SHARE: Final = 0.5  # a box with more than this share of the page's valid characters is the body, whatever its name
-ENOUGH: Final = 0.3
-ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names are ignored
-DECLARED: Final = 0.2
+MIN_REMAINING_SHARE: Final = 0.3
+MIN_REMAINING_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names are ignored
+MIN_DECLARED_SHARE: Final = 0.2
 HEADING_BONUS: Final = 2.0
-WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
+PARAGRAPH_TAGS: Final = frozenset("p li h1 h2 h3 blockquote".split())
 Floats = NDArray[np.float64]
-NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
+FEATURES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Core:
     outside asides; ``share``: the box's share of the page's valid characters; ``linked``: share of link text in it."""
 
     box: int
-    climb: NDArray[np.float32]
+    levels_above: NDArray[np.float32]
     counted: NDArray[np.bool_]
     share: float
     linked: float
 
 
-def below(page: Blocks, rows: Floats) -> Floats:
+def sum_below(page: Blocks, rows: Floats) -> Floats:
     """Sum ``rows`` over the blocks below every box: from (k, blocks) to (k, boxes)."""
     sums = np.zeros((rows.shape[0], rows.shape[1] + 1))
     np.cumsum(rows, axis=1, out=sums[:, 1:])
@@ -66,13 +66,13 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))
     counted: NDArray[np.bool_] = open_asides[:-1] == 0
     left = valid[counted].sum()
-    if left < ENOUGH * sums[-1] and not (around and left >= ENOUGH_CHARS):
+    if left < MIN_REMAINING_SHARE * sums[-1] and not (around and left >= MIN_REMAINING_CHARS):
         counted[:] = True
-    valid_chars, chars, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
+    valid_chars, chars, links = sum_below(page, np.stack([np.where(counted, valid, 0), text, linked]))
     weight = valid_chars * (1 - links / np.maximum(chars, 1))
     weight[around] *= HEADING_BONUS
     own_chars = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
-    marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (valid_chars > DECLARED * valid_chars[0]))
+    marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (valid_chars > MIN_DECLARED_SHARE * valid_chars[0]))
     box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight, own_chars)
     return Core(box, levels_from(page, box), counted, valid_chars[box] / max(valid_chars[0], 1), links[box] / max(chars[box], 1))
 
@@ -94,26 +94,26 @@ def _step_into(page: Blocks, box: int, weight: Floats, own_chars: NDArray[Any]) 
             return max(page.parent[box], 0)
         largest = int(inside[np.argmax(weight[inside])])
         most = weight[largest]
-        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own_chars[box]) or page.nodes[largest].tag in WHOLE:
+        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own_chars[box]) or page.nodes[largest].tag in PARAGRAPH_TAGS:
             return box
         box = largest
 
 
 # Repeated boxes: comments, teasers and lists are records with the same path, and each record holds several lines.
 
-RECORDS: Final = 3
-SEVERAL: Final = 0.6  # Siblings with one path are records if there are this many and this share of them holds more than one line
+MIN_RECORDS: Final = 3
+MIN_RECORD_SHARE: Final = 0.6  # Siblings with one path are records if there are this many and this share of them holds more than one line
 
 
 def find_records(
     page: Blocks, lines: NDArray[np.float64], share: NDArray[np.float64], dated: NDArray[np.float64], links: NDArray[np.float64]
 ) -> NDArray[np.float32]:
-    """Return features of records for each box; shape: (len(NAMES), boxes). Of the records around it: number, share of the page's
+    """Return features of records for each box; shape: (len(FEATURES), boxes). Of the records around it: number, share of the page's
     characters, share with a date, share with a link, lines of this record; then number, share and links of its siblings with its path.
 
     ``lines``, ``share``, ``dated``, ``links``: sums below each box: lines, share of the page's characters, dated lines, lines with a link.
     """
-    rows = np.zeros((len(NAMES), len(page.nodes)), dtype=np.float32)
+    rows = np.zeros((len(FEATURES), len(page.nodes)), dtype=np.float32)
     rows[5] = 1
     boxes = np.flatnonzero(lines[1:]) + 1
     forms = np.array(page.parent)[boxes] * (len(page.nodes) + 1) + np.array(page.path)[boxes]
@@ -122,7 +122,7 @@ def find_records(
     shares, linked = np.bincount(group, share[boxes]), np.bincount(group, links[boxes] > 0) / size
     alike = size[group] > 1
     rows[5:, boxes[alike]] = np.stack([size, shares, linked])[:, group[alike]]
-    strong = (size >= RECORDS) & (np.bincount(group, lines[boxes] > 1) >= SEVERAL * size)
+    strong = (size >= MIN_RECORDS) & (np.bincount(group, lines[boxes] > 1) >= MIN_RECORD_SHARE * size)
     if strong.any():
         is_record = strong[group]
         dated = np.bincount(group, dated[boxes] > 0) / size

@@ -41,17 +41,17 @@ TAG_NAMES: Final = (
     *("in_header", "in_footer", "in_nav", "in_aside", "in_form", "in_figure", "in_table", "in_list", "in_blockquote"),
     *("in_article", "in_main", "in_hidden", "in_article_body"),
 )  # Names of bits 16 to 28
-ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
-BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: names of asides; names of the body
+ASIDE_MASK: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
+BODY_MASK: Final = 1 << list(MEANINGS).index("body")  # Masks: names of asides; names of the body
 TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
 MAX_TAG_CHARS: Final = 300
-MAX_LOOKS: Final = 200
+MAX_ATTEMPTS: Final = 200
 MAX_SHORT_CHARS: Final = 4000
 MAX_SHORT_PIECES: Final = 600  # Limit for a short text, counting white space and elements in its markup
 
 
 @lru_cache(maxsize=16384)
-def named(name: str) -> int:
+def meanings_of(name: str) -> int:
     """Return the meanings of a name, or of several separated by spaces: the bits of all words in them. Cached by word."""
     name, mask = name[:MAX_NAME_CHARS], 0
     for word in _WORD.findall(name if name.islower() else _CAMEL.sub("-", name).lower()):
@@ -66,10 +66,10 @@ def _meaning(word: str) -> int:
 
 def is_aside(mask: Any) -> Any:
     """Return whether an element is named navigation, comments, sharing or the like, or is hidden. ``mask``: an integer or an array."""
-    return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
+    return (mask & ASIDE_MASK != 0) & ((mask & BODY_MASK == 0) | (mask & (HIDDEN | 7 << 17) != 0))
 
 
-def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> Mapping[str, Collection[str]] | None:
+def find_tags(html: str, words: Sequence[str], attributes: Sequence[str]) -> Mapping[str, Collection[str]] | None:
     """Return tags (no ``meta``, ``link``) that may contain one of ``words``, and ``attributes`` before it; a superset; ``None``: any."""
     tags: defaultdict[str, set[str]] = defaultdict(set)
     for word in words:
@@ -77,7 +77,7 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
         while place >= 0:
             tries += 1
             start = html.rfind("<", max(0, place - MAX_TAG_CHARS), place)
-            if tries > MAX_LOOKS or start < 0:
+            if tries > MAX_ATTEMPTS or start < 0:
                 return None  # too many matches, or a tag too long to search
             before = html[start:place].lower()
             tag = TAG.match(before)
@@ -87,9 +87,9 @@ def tags_called(html: str, words: Sequence[str], attributes: Sequence[str]) -> M
     return {tag: found for tag, found in tags.items() if found}
 
 
-def find_called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
+def find_elements(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
     """Yield the elements with one of ``words`` in one of ``attributes``, in document order."""
-    tags = tags_called(document.html, words, attributes)
+    tags = find_tags(document.html, words, attributes)
     if tags is None or tags:
         pattern = re.compile("|".join(map(re.escape, words)))
         for node in document.root.iter(*(tags or ())):
@@ -111,7 +111,7 @@ def short_text(node: dom.Element, max_chars: int = MAX_SHORT_CHARS) -> str:
     """Return the visible text below ``node`` on one line, or ``""`` if it is longer than ``max_chars``. Stops early."""
     parts: list[str] = []
     size = 0
-    for kind, text in dom.pieces(node):
+    for kind, text in dom.text_pieces(node):
         parts.append(text if kind == "text" else " ")
         size += len(text)
         if size > max_chars or len(parts) > MAX_SHORT_PIECES:

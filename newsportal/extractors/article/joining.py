@@ -1,6 +1,6 @@
 """Join the pages of a multi-page article: text, HTML and images in order, without what every page repeats.
 
-Pure. :func:`why_not` decides whether a fetched page is a further page; :func:`join` merges them. Lines are compared by their letters
+Pure. :func:`rejection` decides whether a fetched page is a further page; :func:`join` merges them. Lines are compared by their letters
 (:func:`newsportal.text.letters`), because spaces and punctuation differ between pages.
 """
 
@@ -16,8 +16,8 @@ from newsportal.items import Extraction, Image
 from newsportal.text import clean, dom, letters
 
 REPEATED_SHARE: Final = 0.8  # of a page's text that earlier pages contain: real further pages repeat less than a third
-WHOLE_SHARE: Final = 0.8  # a single-page view contains at least this share of the first page's text
-WHOLE_GAIN: Final = 1.1  # and is longer by at least this factor: otherwise it is the first page in another layout
+SINGLE_PAGE_SHARE: Final = 0.8  # a single-page view contains at least this share of the first page's text
+SINGLE_PAGE_GAIN: Final = 1.1  # and is longer by at least this factor: otherwise it is the first page in another layout
 COMMENTS: Final = re.compile(
     r"(?:^|[的部新门])(?:网友)?(?:评论|評論|留言|跟帖)(?:[^，。]{0,6}$|列表|区|_|-)|^(?:all |reader )?comments?\b", re.IGNORECASE
 )
@@ -26,9 +26,9 @@ PAGER_WORD: Final = re.compile(
     r"|\b(?:prev(?:ious)?|next)(?: page)?\b|\bpage \d{1,3}(?: of \d{1,3})?\b",
     re.IGNORECASE,
 )
-FILLING: Final = re.compile(r"[\d\s页頁«»‹›<>|./…,，\[\]()（）【】:：·-]+")
+PAGER_FILLER: Final = re.compile(r"[\d\s页頁«»‹›<>|./…,，\[\]()（）【】:：·-]+")
 NUMBERS: Final = re.compile(r"\d+")
-PAGER_CHARS: Final = 80  # Characters: longer lines are not pagers
+MAX_PAGER_CHARS: Final = 80  # Characters: longer lines are not pagers
 PAGE_MARK: Final = re.compile(
     r"\s*(?:[（(\[【]\s*第?\s*(?:\d{1,3}|[一二三四五六七八九十]{1,3})\s*[页頁]?\s*(?:/\s*(?:共\s*)?\d{1,3}\s*[页頁]?)?\s*[）)\]】]"
     r"|[\s_|-]+第\s*\d{1,3}\s*[页頁]|[\s_|–-]+(?:page|seite|p\.)\s*\d{1,3}(?:\s*(?:of|von|/)\s*\d{1,3})?)$",
@@ -36,7 +36,7 @@ PAGE_MARK: Final = re.compile(
 )  # 「（第2页）」, 「(2)」, 「_第2页」, "– Page 2 of 3" at the end of a title
 
 
-def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
+def rejection(before: Sequence[Extraction], page: Extraction) -> str | None:
     """Return why ``page`` is not a further page of the article with the pages ``before``; ``None`` if it is one.
 
     The pages of a photo story may have the same text: a page with new images is not a repeat.
@@ -69,7 +69,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, lines))) for page, lines in zip(pages, texts, strict=True)]
     return replace(
         first,
-        title=unmarked(first).title,
+        title=drop_page_mark(first).title,
         text="\n".join(line for lines in texts for line in lines),
         html="\n".join(filter(None, bodies)) or None,
         published=first.published or next((page.published for page in pages if page.published), None),
@@ -80,23 +80,23 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     )
 
 
-def unmarked(page: Extraction) -> Extraction:
+def drop_page_mark(page: Extraction) -> Extraction:
     """Return a first page whose further pages are missing, without the page number in its title."""
     return replace(page, title=PAGE_MARK.sub("", page.title) if page.title else None)
 
 
-def is_whole(first: Extraction, single: Extraction) -> bool:
+def is_single_page_view(first: Extraction, single: Extraction) -> bool:
     """Return whether ``single`` contains nearly all of the first page's text, and more: a single-page view."""
     text = letters(single.text or "")
     keys = [letters(line) for line in _lines(first) if not is_pager(line)]
     total = sum(map(len, keys))
     contained = sum(len(key) for key in keys if key in text)
-    return total > 0 and contained >= WHOLE_SHARE * total and len(text) >= WHOLE_GAIN * total
+    return total > 0 and contained >= SINGLE_PAGE_SHARE * total and len(text) >= SINGLE_PAGE_GAIN * total
 
 
-def as_whole(first: Extraction, whole: Extraction, urls: Sequence[str]) -> Extraction:
+def use_single_page_view(first: Extraction, whole: Extraction, urls: Sequence[str]) -> Extraction:
     """Return the first page's article with the text of the single-page view."""
-    title, images = unmarked(first).title if first.title else whole.title, whole.images or first.images
+    title, images = drop_page_mark(first).title if first.title else whole.title, whole.images or first.images
     return replace(first, title=title, text=whole.text, html=whole.html, images=images, pages=tuple(urls))
 
 
@@ -106,10 +106,10 @@ def _lines(page: Extraction) -> list[str]:
 
 def is_pager(line: str) -> bool:
     """Return whether a line is only a pager: its words, or consecutive page numbers."""
-    if len(line) > PAGER_CHARS:
+    if len(line) > MAX_PAGER_CHARS:
         return False
     rest = PAGER_WORD.sub("", line)
-    if FILLING.sub("", rest):
+    if PAGER_FILLER.sub("", rest):
         return False
     numbers = [int(number) for number in NUMBERS.findall(line)]
     return rest != line or (len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))))

@@ -1,6 +1,6 @@
 """Classify a page: article, thread, documentation, product, listing, collection or service.
 
-One small model per kind rates the page by its :func:`page_figures`; the probabilities are normalised:
+One small model per kind rates the page by its :func:`page_features`; the probabilities are normalised:
 
     P(k) = p_k / Σ_j p_j
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from newsportal.extractors.article.block_features import Table
 from newsportal.extractors.article.blocks import Blocks
 from newsportal.extractors.article.body import BlockModel, Body, from_dict
-from newsportal.extractors.article.core import below
+from newsportal.extractors.article.core import sum_below
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.text import dom
 
@@ -41,7 +41,7 @@ TYPES: Final[dict[str, str]] = {
 TYPE: Final = (('"@type"', re.compile(r"\s*:\s*\"(\w{3,40})")), ("schema.org/", re.compile(r"(\w{3,40})")))  # marker, pattern after it
 OG_TYPES: Final = ("article", "product", "website")
 _WHOLE = r"(?:^|[./_-])(?:%s)(?=[./_-]|$)"  # a path segment or a part of one
-ADDRESS: Final[dict[str, str]] = {
+URL_PATTERNS: Final[dict[str, str]] = {
     "documentation": _WHOLE % "docs?|documentation|manual|reference|api|wiki|developers?|learn|tutorials?|latest|stable|guide",
     "thread": _WHOLE % "forums?|threads?|topics?|viewtopic|showthread|discussions?|questions?|t|bbs|community|comments|boards?",
     "product": r"/(?:products?|p|dp|items?|pd|app|itm|shop/[^/]+/[^/]+)/",
@@ -59,28 +59,28 @@ WORDS: Final[dict[str, str]] = {
     "read": r"read more|min read|continue reading|阅读全文|查看更多",
 }  # Matched in lower case: ignoring case takes four times as long. Each alternative starts with a literal, which makes the search fast
 _WORDS: Final = {name: re.compile(words) for name, words in WORDS.items()}
-_ADDRESS: Final = {name: re.compile(words, re.IGNORECASE) for name, words in ADDRESS.items()}
+_ADDRESS: Final = {name: re.compile(words, re.IGNORECASE) for name, words in URL_PATTERNS.items()}
 _TYPES: Final = {name: re.compile(rf"(?:{words})$") for name, words in TYPES.items()}
-MEANS: Final = tuple(
+MEAN_FEATURES: Final = tuple(
     "length linked bold sentences ends digits upper date controls repeated own_item near_comments near_author near_body around_comments"
     " around_related around_navigation around_body around_item in_table in_list in_article in_main in_blockquote kind_paragraph kind_part"
     " kind_cell kind_item kind_heading kind_quote kind_figure counted climb up1_lines up2_average up3_linked form_lines form_average"
     " records records_share records_dated records_linked record_lines alike alike_share alike_linked".split()
 )  # Features of blocks whose mean, weighted by characters, is a feature of the page
-NAMES: Final = (
+FEATURE_NAMES: Final = (
     *(f"tag_{tag}" for tag in TAGS),
     *(f"type_{name}" for name in TYPES),
     *(f"og_{name}" for name in OG_TYPES),
-    *(f"address_{name}" for name in ADDRESS),
+    *(f"address_{name}" for name in URL_PATTERNS),
     *("address_parts", "address_last", "address_hyphens", "address_digits", "address_query"),
     *(f"words_{name}" for name in WORDS),
     *("prices", "blocks", "characters", "linked_share", "core_share", "core_linked", "text", "text_share", "text_blocks", "likely"),
-    *(f"mean_{name}" for name in MEANS),
+    *(f"mean_{name}" for name in MEAN_FEATURES),
 )
 
 
-def page_figures(document: dom.Document, meta: Metadata, page: Blocks, table: Table, likely: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the page's features, in the order of ``NAMES``. ``likely``: probability of each block to be text of an article."""
+def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: Table, likely: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the page's features, in the order of ``FEATURE_NAMES``. ``likely``: probability of each block to be text of an article."""
     counts = Counter(node.tag for node in document.root.iter(*TAGS))
     types = [found[1] for mark, pattern in TYPE for tail in document.html.split(mark)[1:] if (found := pattern.match(tail))]
     address = urlsplit(document.url)
@@ -102,12 +102,12 @@ def page_figures(document: dom.Document, meta: Metadata, page: Blocks, table: Ta
     row += [np.log1p(len(PRICE.findall(text))), np.log1p(len(length)), np.log1p(total)]
     row += [float((rows["linked"] * length).sum()) / total, rows["core_share"][0], rows["core_linked"][0]]
     row += [np.log1p(length[is_text].sum()), length[is_text].sum() / total, np.log1p(is_text.sum()), float((likely * length).sum()) / total]
-    row += [float((rows[name] * length).sum()) / total for name in MEANS]
+    row += [float((rows[name] * length).sum()) / total for name in MEAN_FEATURES]
     return np.array(row, dtype=np.float32)
 
 
 FILE: Final = "page_model.json"
-SMALL: Final = 1e-5
+EPSILON: Final = 1e-5
 KINDS: Final = ("article", "documentation", "thread", "product", "listing", "collection", "service")
 NONE: Final = "none"
 NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no-body", "not-html"))
@@ -117,9 +117,9 @@ COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # Names of the kind
 
 
 @cache
-def places(names: tuple[str, ...]) -> NDArray[np.intp]:
-    """Return the indices of ``names`` in :data:`NAMES`."""
-    return np.array([NAMES.index(name) for name in names], dtype=np.intp)
+def feature_indices(names: tuple[str, ...]) -> NDArray[np.intp]:
+    """Return the indices of ``names`` in :data:`FEATURE_NAMES`."""
+    return np.array([FEATURE_NAMES.index(name) for name in names], dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,9 +132,9 @@ class PageModel:
     content: BlockModel
     product: BlockModel
 
-    def kind(self, figures: NDArray[np.float32]) -> PageKind:
-        """Classify a row of :func:`page_figures`."""
-        *scores, news = (float(model.likely(figures[places(model.columns), None])[0]) for model in (*self.kinds, self.news))
+    def classify(self, figures: NDArray[np.float32]) -> PageKind:
+        """Classify a row of :func:`page_features`."""
+        *scores, news = (float(model.predict(figures[feature_indices(model.columns), None])[0]) for model in (*self.kinds, self.news))
         return PageKind(np.array(scores, dtype=np.float32) / sum(scores), news)
 
 
@@ -153,12 +153,12 @@ class PageKind:
     def probability(self) -> float:
         return float(self.shares.max())
 
-    def of(self, name: str) -> float:
+    def probability_of(self, name: str) -> float:
         return float(self.shares[KINDS.index(name)])
 
 
-PRODUCT, PRODUCT_BLOCKS, PRODUCT_LEAST = "product", "product blocks", 0.1
-FEW, FAR, NAME_CHARS = 20, 9, 1_000
+PRODUCT, PRODUCT_BLOCKS, MIN_PRODUCT_PROBABILITY = "product", "product blocks", 0.1
+MIN_CHARS, MAX_LEVELS, MAX_NAME_CHARS = 20, 9, 1_000
 SECTIONS: Final = {
     "reviews": "review|rating|testimonial|feedback|opinion",
     "others": "relat|recommend|similar|also|upsell|cross|recent|carousel|slider|bundle",
@@ -166,42 +166,42 @@ SECTIONS: Final = {
     "questions": "faq|question|answer|q-?a(?![a-z])",
     "delivery": "ship|deliver|return|payment|cart|warrant|stock|price|variant|option|swatch|size",
 }  # sections of a product's page, by names of boxes
-PERSONS: Final = {"first": r"\b(?:i|i'm|i've|my|me|we've|our)\b|我", "second": r"\byou(?:r|'re)?\b|[你您]"}  # reviewers; sellers
-_SECTIONS, _PERSONS = ([re.compile(words) for words in table.values()] for table in (SECTIONS, PERSONS))
-PRODUCT_COLUMNS: Final = (*SECTIONS, *(f"{person}_person_{scope}" for scope in ("own", "form", "around") for person in PERSONS))
+PRONOUNS: Final = {"first": r"\b(?:i|i'm|i've|my|me|we've|our)\b|我", "second": r"\byou(?:r|'re)?\b|[你您]"}  # reviewers; sellers
+_SECTIONS, _PERSONS = ([re.compile(words) for words in table.values()] for table in (SECTIONS, PRONOUNS))
+PRODUCT_COLUMNS: Final = (*SECTIONS, *(f"{person}_person_{scope}" for scope in ("own", "form", "around") for person in PRONOUNS))
 
 
-def product_figures(page: Blocks, length: NDArray[np.float32]) -> NDArray[np.float32]:
+def product_features(page: Blocks, length: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return ``PRODUCT_COLUMNS`` of the blocks of a product's page: levels up to the nearest box named like each section; pronouns per
     character in the block, in all blocks of its form, and three boxes up."""
-    levels = [[FAR] * len(_SECTIONS)]
-    names = [f"{node.get('class')} {node.get('id')}"[:NAME_CHARS].lower() for node in page.nodes[1:]]
+    levels = [[MAX_LEVELS] * len(_SECTIONS)]
+    names = [f"{node.get('class')} {node.get('id')}"[:MAX_NAME_CHARS].lower() for node in page.nodes[1:]]
     matches = {name: [words.search(name) for words in _SECTIONS] for name in {*names}}
     for name, parent in zip(names, page.parent[1:], strict=True):
-        levels.append([0 if match else min(level + 1, FAR) for match, level in zip(matches[name], levels[parent], strict=True)])
+        levels.append([0 if match else min(level + 1, MAX_LEVELS) for match, level in zip(matches[name], levels[parent], strict=True)])
     box, parents = np.array([block.box for block in page.blocks]), np.maximum(np.array(page.parent), 0)
     form, around = np.array(page.path)[box], parents[parents[parents[box]]]
     rows = np.array([*([len(words.findall(text.lower())) for text in page.texts] for words in _PERSONS), length], dtype=np.float64)
     forms = np.stack([np.bincount(form, row)[form] for row in rows])
-    persons = [sums[:-1] / np.maximum(sums[-1], FEW) for sums in (rows, forms, below(page, rows)[:, around])]
+    persons = [sums[:-1] / np.maximum(sums[-1], MIN_CHARS) for sums in (rows, forms, sum_below(page, rows)[:, around])]
     return np.concatenate([np.array(levels)[box].T, *persons]).astype(np.float32)
 
 
-def content_likely(model: PageModel, page: Blocks, table: Table, kind: PageKind) -> NDArray[np.float32]:
+def content_probability(model: PageModel, page: Blocks, table: Table, kind: PageKind) -> NDArray[np.float32]:
     """Return the probability p of each block to be content; of products, logit p = logit p_content + P(product) · logit p_product."""
     shares = np.repeat(kind.shares[:, None], len(table.length), axis=1)
     table = Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
-    likely = model.content.likely(table.of(model.content.columns))
-    if (share := kind.of(PRODUCT)) < PRODUCT_LEAST:
+    likely = model.content.predict(table.select(model.content.columns))
+    if (share := kind.probability_of(PRODUCT)) < MIN_PRODUCT_PROBABILITY:
         return likely
-    values = np.concatenate([table.values, product_figures(page, table.length)])
-    product = model.product.likely(Table((*table.names, *PRODUCT_COLUMNS), values, table.length).of(model.product.columns))
-    odds = likely / np.maximum(1 - likely, SMALL) * (product / (1 - product)) ** share
+    values = np.concatenate([table.values, product_features(page, table.length)])
+    product = model.product.predict(Table((*table.names, *PRODUCT_COLUMNS), values, table.length).select(model.product.columns))
+    odds = likely / np.maximum(1 - likely, EPSILON) * (product / (1 - product)) ** share
     result: NDArray[np.float32] = odds / (1 + odds)
     return result
 
 
-def from_plain(plain: Mapping[str, Any]) -> PageModel:
+def load_page_model(plain: Mapping[str, Any]) -> PageModel:
     """Load the models written by ``training/page.py``. Raises ``ValueError`` for inconsistent tables."""
     return PageModel(
         tuple(from_dict(plain[kind]) for kind in KINDS), *(from_dict(plain[name]) for name in ("news", "content", PRODUCT_BLOCKS))
@@ -210,9 +210,9 @@ def from_plain(plain: Mapping[str, Any]) -> PageModel:
 
 @cache
 def page_model() -> PageModel:
-    return from_plain(json.loads((files(__package__) / FILE).read_text(encoding="utf-8")))
+    return load_page_model(json.loads((files(__package__) / FILE).read_text(encoding="utf-8")))
 
 
 def kind_of(document: dom.Document, meta: Metadata, body: Body) -> PageKind | None:
     """Return the page's kind; ``None`` for a page without blocks."""
-    return page_model().kind(page_figures(document, meta, body.page, body.table, body.likely)) if body.table is not None else None
+    return page_model().classify(page_features(document, meta, body.page, body.table, body.probability)) if body.table is not None else None

@@ -24,7 +24,7 @@ MAX_DESCRIPTION: Final = 400
 MIN_DECLARED: Final = 200
 MAX_DECLARED: Final = 100_000  # Characters of a declared text: shorter ones are summaries, longer ones are cut
 MAX_HEADING_CHARS: Final = 300
-MARKS: Final = 2  # a line with more than 2 times the title's letters, or less than half, is not compared
+MAX_RATIO: Final = 2  # a line with more than 2 times the title's letters, or less than half, is not compared
 HEADINGS: Final = ("h1", "h2")
 
 
@@ -47,7 +47,7 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
     texts = (page_text := "\n".join(page.texts).lower()).split("\n") if page.blocks else []
     heading_letters, same = letters(heading) if heading else "", list[int]()
     if heading and heading_letters:
-        start, least, most = heading[:1], len(heading_letters) / MARKS, min(MARKS * len(heading_letters) + PIECE, MAX_HEADING_CHARS)
+        start, least, most = heading[:1], len(heading_letters) / MAX_RATIO, min(MAX_RATIO * len(heading_letters) + PIECE, MAX_HEADING_CHARS)
         near = ((number, block.text) for number, block in enumerate(page.blocks) if least <= block.length <= most and start in block.text)
         same = [number for number, text in near if letters(text) == heading_letters]
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
@@ -55,12 +55,12 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
     pieces = _pieces(NON_LETTERS.sub("", description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
     letters_of = "".join(LETTERS_OR_END.findall(page_text.replace(" ", ""))).split("\n") if texts and (pieces or declared) else []
-    term_counts = counts(texts, words)
+    term_counts = count_words(texts, words)
     return ReferenceHints(
         likely[0] if likely else None,
         frozenset(same),
         (np.array(term_counts) / max(len(words), 1)).tolist(),
-        counts(letters_of, pieces) if pieces else [0] * len(texts),
+        count_words(letters_of, pieces) if pieces else [0] * len(texts),
         len(pieces),
         _declared(texts, letters_of, declared[:MAX_DECLARED]) if declared else [-1.0] * len(texts),
     )
@@ -89,7 +89,7 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + PIECE] for start in range(0, len(text) - PIECE + 1, PIECE)]
 
 
-def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
+def count_words(lines: Sequence[str], words: Sequence[str]) -> list[int]:
     """Count how many of ``words`` each line contains. All lines are searched as one text, which does not contain most words."""
     found = [0] * len(lines)
     text = "\n".join(lines)

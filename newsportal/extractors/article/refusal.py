@@ -15,7 +15,7 @@ MIN_CHARS: Final = 12  # no 快讯 is shorter: the shortest in the development s
 LIST_CHARS: Final = 60
 LIST_LINKS: Final = 40  # A page with so many links and less than ``LIST_CHARS`` characters without a sentence is a list
 SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
-SURE_CHARS: Final = 400  # a page with so much running text is not rejected for its words
+MAX_ERROR_PAGE_CHARS: Final = 400  # a page with so much running text is not rejected for its words
 _CODE: Final = (
     r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
     r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
@@ -60,53 +60,53 @@ TEASERS: Final = 5
 TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which start with a link and are cut off, lists other pages
 # List page: a text with low confidence (one of 600 development articles is below this) and less than this share of the title's words, on a
 # page with so many lines that consist of a link, each of so many characters (twice that in Latin letters).
-DOUBT: Final = 0.5
-STORED: Final = ("article", "documentation", "thread")
+MIN_LIST_CONFIDENCE: Final = 0.5
+STORED_KINDS: Final = ("article", "documentation", "thread")
 MIN_STORED_PROBABILITY: Final = 0.05
-NEWS: Final = 0.5  # A page with a lower probability for ``STORED``, and not news, is rejected: 2 of 792 articles of unseen sites are
-HEADLINES: Final = 10
-HEADLINE_CHARS: Final = 8
+MIN_NEWS: Final = 0.5  # A page with a lower probability for ``STORED_KINDS``, and not news, is rejected: 2 of 792 unseen articles are
+MIN_HEADLINES: Final = 10
+MIN_HEADLINE_CHARS: Final = 8
 TITLE_SHARE: Final = 0.3
 
 
-def refuse_list(body: Body, title: str | None) -> None:
+def reject_list(body: Body, title: str | None) -> None:
     """Raise ``NotApplicable`` for a page of headlines whose text has low confidence. Short news may, too, but repeats its title."""
-    if body.confidence >= DOUBT or not body.chosen.any():
+    if body.confidence >= MIN_LIST_CONFIDENCE or not body.chosen.any():
         return
     words, text = terms(title or ""), "\n".join(body.lines).lower()
     if words and sum(word in text for word in words) >= TITLE_SHARE * len(words):
         return
     links = (block for block, chosen in zip(body.page.blocks, body.chosen, strict=True) if not chosen and block.linked == block.length)
-    headlines = sum(block.length >= HEADLINE_CHARS * (2 if block.text.isascii() else 1) for block in links)
-    if headlines >= HEADLINES:
+    headlines = sum(block.length >= MIN_HEADLINE_CHARS * (2 if block.text.isascii() else 1) for block in links)
+    if headlines >= MIN_HEADLINES:
         raise NotApplicable("list-page", f"{headlines} headlines and hardly any text")
 
 
-def refuse_kind(kind: PageKind) -> None:
+def reject_kind(kind: PageKind) -> None:
     """Raise ``NotApplicable`` (``product-page`` …) for a page that is almost certainly of a kind that the crawl does not store."""
-    if kind.news < NEWS and sum(map(kind.of, STORED)) < MIN_STORED_PROBABILITY:
+    if kind.news < MIN_NEWS and sum(map(kind.probability_of, STORED_KINDS)) < MIN_STORED_PROBABILITY:
         raise NotApplicable(f"{kind.name}-page", f"with probability {kind.probability:.2f}")
 
 
-def refuse_bytes(document: dom.Document) -> None:
+def reject_binary(document: dom.Document) -> None:
     """Raise ``NotApplicable`` for content that is not HTML: a PDF, an image, a feed, an API response, whatever its media type."""
     start = document.html[:500]
     if NOT_HTML.match(start) or len(BINARY.findall(start)) >= BINARY_CHARS:
         raise NotApplicable("not-html")
 
 
-def refuse(
+def reject_page(
     document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None, *, any_page: bool = False
 ) -> None:
     """Raise ``NotApplicable`` if the page is no article (``any_page``: nor list). ``block`` holds ``lines``; ``None``: it declares one."""
-    refuse_bytes(document)
+    reject_binary(document)
     length = sum(map(visible_length, lines))
-    if length < SURE_CHARS:
+    if length < MAX_ERROR_PAGE_CHARS:
         text = "\n".join([title or "", *lines])
         if length < MIN_CHARS:
-            text += dom.text_of(document.root)[:SURE_CHARS]
+            text += dom.text_of(document.root)[:MAX_ERROR_PAGE_CHARS]
         for reason, pattern in REASONS:
-            if pattern.search(title or "") or (length < SURE_CHARS / 4 and pattern.search(text)):
+            if pattern.search(title or "") or (length < MAX_ERROR_PAGE_CHARS / 4 and pattern.search(text)):
                 raise NotApplicable(reason, (title or text)[:80])
     if length < LIST_CHARS and not any_page and not any(SENTENCE_END.search(line) for line in lines):
         links = sum(1 for _ in document.root.iter("a"))

@@ -30,7 +30,7 @@ def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extra
     """Return the fields that the rule finds; ``None`` for a field without a match, or with a regular expression that is too slow. Raises
     ``ValueError`` for an invalid selector (sources.yaml is validated before)."""
     fields = {"title": rule.title, "author": rule.author, "date": rule.date}
-    found = {name: selector.text(next(iter(_pieces(document, expression)), None)) for name, expression in fields.items()}
+    found = {name: selector.text_of(next(iter(_pieces(document, expression)), None)) for name, expression in fields.items()}
     bodies = []
     for piece in _pieces(document, rule.body):
         body = _parsed(piece) if isinstance(piece, str) else copy_of(piece)

@@ -35,12 +35,12 @@ def sanitise(html: str, base: str) -> str:
     """Return ``html`` with allowed content only. URLs are resolved against ``base``; images in readers' own networks lose theirs
     (:func:`newsportal.net.egress.leads_inside`). Idempotent; never raises."""
 
-    from newsportal.net.egress.addresses import leads_inside  # loaded late: the HTTP client comes with it
+    from newsportal.net.egress.addresses import points_to_internal  # loaded late: the HTTP client comes with it
 
     def keep(tag: str, name: str, value: str) -> str | None:
         if (tag, name) in ADDRESSES:
             url = dom.join(base, value)
-            return None if url and tag == "img" and leads_inside(url, base) else url
+            return None if url and tag == "img" and points_to_internal(url, base) else url
         if name in NUMBERS:
             return value if value.isascii() and value.isdigit() and len(value) <= 5 else None
         return value

@@ -1,16 +1,16 @@
 """Recognise a site's boilerplate: lines that occur on several of its pages belong to the site, not to the article.
 
-A line of an extracted body is **repeated** if enough of the site's other pages (witnesses) contain it: at least one, and at least ``SHARE``
-of them. To protect the article's own text, these pages are not witnesses:
+A line of an extracted body is **repeated** if enough of the site's other pages (witnesses) contain it: at least one, and at least
+``MIN_WITNESS_SHARE`` of them. To protect the article's own text, these pages are not witnesses:
 
 - the page itself, learned before under the same URL;
 - another page of the same article (the URLs differ only in a page number): it may repeat the first page's lead;
-- the same article, or one that extends it (print version, repost, update, live blog): it contains more than ``SAME`` of the body's
-  characters, or the body contains more than ``WHOLE`` of its article's;
+- the same article, or one that extends it (print version, repost, update, live blog): it contains more than ``MAX_SHARED`` of the body's
+  characters, or the body contains more than ``MAX_CONTAINED`` of its article's;
 - another part of the same column: it has the same title.
 
 A witness may list the article as a teaser: its lines after that title are ignored. A single witness is not enough for a paragraph
-(``LONG``), nor for more than ``FEW`` lines: two stories about one event share their background, or a box of facts.
+(``MAX_LONE_WIDTH``), nor for more than ``MAX_LONE_LINES`` lines: two stories about one event share their background, or a box of facts.
 
 Lines are compared by ``blake2b`` without white space, so that saved hashes are valid in every process.
 """
@@ -37,12 +37,12 @@ MAX_SITES: Final = 1000
 MAX_PAGES: Final = 8
 MAX_LINES: Final = 2000  # of a page, 8 bytes each: 64 MB for a thousand sites of eight pages
 MIN_WIDTH: Final = 5  # shorter lines (a Chinese character counts two) are never repeated: 「广告」, 「1」 may be the article's
-SHARE: Final = 1 / 2  # of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it
-SAME: Final = 3 / 8  # of two pages' bodies: different articles share at most 0.20, the same at least 0.55 (1,738 pairs)
-WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that extends it
-TEASER: Final = 5  # lines after a title that a list may show with it: date, source, lead, "more"
-FEW: Final = 3  # lines; where a single witness matched more, all 26 were the article's own (340 pages)
-LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
+MIN_WITNESS_SHARE: Final = 1 / 2  # of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it
+MAX_SHARED: Final = 3 / 8  # of two pages' bodies: different articles share at most 0.20, the same at least 0.55 (1,738 pairs)
+MAX_CONTAINED: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that extends it
+TEASER_LINES: Final = 5  # lines after a title that a list may show with it: date, source, lead, "more"
+MAX_LONE_LINES: Final = 3  # lines; where a single witness matched more, all 26 were the article's own (340 pages)
+MAX_LONE_WIDTH: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -76,7 +76,7 @@ def stem(url: str) -> str:
     return f"{_PAGE_PATH.sub('', address).rstrip('/')}?{rest}"
 
 
-def put_last(entries: OrderedDict[Key, Value], key: Key, value: Value, capacity: int) -> None:
+def put_newest(entries: OrderedDict[Key, Value], key: Key, value: Value, capacity: int) -> None:
     """Put an entry at the end of a table of at most ``capacity`` entries, and drop the oldest if it is full."""
     entries[key] = value
     entries.move_to_end(key)
@@ -104,8 +104,8 @@ class SiteKnowledge:
             return
         with self._lock:
             pages = self._sites.get(site, OrderedDict())
-            put_last(pages, url, page, self._most_pages)
-            put_last(self._sites, site, pages, self._most_sites)
+            put_newest(pages, url, page, self._most_pages)
+            put_newest(self._sites, site, pages, self._most_sites)
 
     def repeated(self, url: str, lines: Sequence[str], title: str | None = None) -> frozenset[str]:
         """Return those of the body's ``lines`` that the site repeats; empty if no other page of the site is known."""
@@ -122,17 +122,17 @@ class SiteKnowledge:
         matches = [shared for page in others if (shared := _witnessed(page, sizes, heading)) is not None]
         counts = Counter(number for shared in matches for number in shared if sizes[number] >= MIN_WIDTH)
         single = {number for number, count in counts.items() if count == 1}
-        doubted = single if len(single) > FEW else {number for number in single if sizes[number] > LONG}
-        needed = SHARE * len(matches)
+        doubted = single if len(single) > MAX_LONE_LINES else {number for number in single if sizes[number] > MAX_LONE_WIDTH}
+        needed = MIN_WITNESS_SHARE * len(matches)
         repeated = {number for number, count in counts.items() if count >= needed} - doubted
         return frozenset(line for number, line in zip(numbers, lines, strict=True) if number in repeated)
 
-    def of_site(self, url: str) -> dict[str, PageLines]:
+    def pages_of(self, url: str) -> dict[str, PageLines]:
         """Return the remembered pages of the site of ``url``."""
         with self._lock:
             return dict(self._sites.get(site_of(url) or "", ()))
 
-    def holds(self, site: str) -> bool:
+    def knows(self, site: str) -> bool:
         with self._lock:
             return site in self._sites
 
@@ -145,11 +145,11 @@ def _witnessed(page: PageLines, sizes: Mapping[int, int], heading: int | None) -
     """Return the lines of a body that ``page`` contains; ``None`` if it is not a witness."""
     shared = sizes.keys() & page.lines
     found = sum(sizes[number] for number in shared)
-    if heading == page.title or found > SAME * sum(sizes.values()) or (page.text and found > WHOLE * page.text):
+    if heading == page.title or found > MAX_SHARED * sum(sizes.values()) or (page.text and found > MAX_CONTAINED * page.text):
         return None
     if heading is not None and heading in page.lines:
         place = page.lines.index(heading) + 1
-        shared.difference_update(page.lines[place : place + TEASER])
+        shared.difference_update(page.lines[place : place + TEASER_LINES])
     return shared
 
 
@@ -177,7 +177,7 @@ FORMAT: Final = "newsportal-site-lines"
 
 def write_knowledge(knowledge: SiteKnowledge) -> str:
     """Return all remembered pages as JSON, those of the most recently used site last."""
-    pages = [{"url": url, "lines": b64encode(packed(page)).decode("ascii")} for url, page in knowledge.pages()]
+    pages = [{"url": url, "lines": b64encode(pack_page(page)).decode("ascii")} for url, page in knowledge.pages()]
     return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -212,16 +212,16 @@ def _page(page: Any) -> tuple[str, PageLines]:
     url, lines = page["url"], page["lines"]
     if not isinstance(url, str) or site_of(url) is None:
         raise ValueError("no address")
-    return url, unpacked(b64decode(lines, validate=True))
+    return url, unpack_page(b64decode(lines, validate=True))
 
 
-def packed(page: PageLines) -> bytes:
+def pack_page(page: PageLines) -> bytes:
     """Return the page as bytes, the same on every machine."""
     return _swapped(array("Q", (page.title, page.text, *page.lines))).tobytes()
 
 
-def unpacked(data: bytes) -> PageLines:
-    """Load the output of :func:`packed`. Raises ``ValueError`` for anything else."""
+def unpack_page(data: bytes) -> PageLines:
+    """Load the output of :func:`pack_page`. Raises ``ValueError`` for anything else."""
     if len(data) % 8 or not 16 <= len(data) <= 8 * (MAX_LINES + 2):
         raise ValueError("title, text and lines must have eight bytes each")
     numbers = array("Q")

@@ -51,11 +51,11 @@ class Layout:
     @property
     def structure(self) -> str:
         """The tree as text: ``body(div(div) table(tr(td)))``. Equal texts mean equal trees."""
-        return written(self.tags, self.parents)
+        return write_structure(self.tags, self.parents)
 
 
 def read_structure(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Parse the output of :func:`written` into tags and parents. Raises ``ValueError`` for anything else."""
+    """Parse the output of :func:`write_structure` into tags and parents. Raises ``ValueError`` for anything else."""
     tags: list[str] = []
     parents: list[int] = []
     parent = -1
@@ -68,12 +68,12 @@ def read_structure(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
         else:
             for _ in range(close.count(")")):
                 parent = parents[parent] if parent >= 0 else -1
-    if not tags or not LAYOUT.issuperset(tags) or len(tags) > MAX_BLOCKS or written(tags, parents) != text:
+    if not tags or not LAYOUT.issuperset(tags) or len(tags) > MAX_BLOCKS or write_structure(tags, parents) != text:
         raise ValueError("not a structure")
     return tuple(tags), tuple(parents)
 
 
-def written(tags: Iterable[str], parents: Iterable[int]) -> str:
+def write_structure(tags: Iterable[str], parents: Iterable[int]) -> str:
     """See :attr:`Layout.structure`."""
     parts: list[str] = []
     open_: list[int] = []
@@ -195,11 +195,11 @@ class Template:
     shared: frozenset[int] = frozenset()  # marks of the template's own texts
     pages: int = 2
 
-    def agrees(self, other: Template) -> bool:
+    def matches(self, other: Template) -> bool:
         """Return whether both have the same structure and content block."""
         return self.structure == other.structure and self.content[0] == other.content[0]
 
-    def joined(self, other: Template) -> Template:
+    def merge(self, other: Template) -> Template:
         """Merge two templates that agree."""
         content = (self.content[0], *sorted({*self.content[1:], *other.content[1:]}))
         return Template(self.structure, self.path, content, self.shared & other.shared, self.pages + other.pages)

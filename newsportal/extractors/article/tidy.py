@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.article.blocks import LINE_BREAKS, NEVER, Blocks
+from newsportal.extractors.article.blocks import LINE_BREAKS, SKIPPED, Blocks
 from newsportal.extractors.article.body import Body
 from newsportal.extractors.article.hints import is_aside
 from newsportal.extractors.article.sanitise import TAGS, sanitise
@@ -19,12 +19,12 @@ from newsportal.extractors.images.article_images import source_of
 from newsportal.items import Extraction, Image
 from newsportal.text import CONTROL, dom
 
-BOXES: Final = (dom.BREAKING_TAGS - LINE_BREAKS) | {"body"}
-SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
-TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
-OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may not contain boxes: parsers would close them
-LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are invalid outside their parents
-CAPTION_CHARS: Final = 200  # an image box outside the text is kept if it has at most this many characters
+BOX_TAGS: Final = (dom.BREAKING_TAGS - LINE_BREAKS) | {"body"}
+REPLACED_TAGS: Final = {"h1": "h2", "hr": "br"}
+TABLE_PARTS: Final = frozenset(("thead", "tbody", "tfoot"))
+LINE_TAGS: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may not contain boxes: parsers would close them
+DEPENDENT_TAGS: Final = frozenset("li dt dd td th caption".split())  # elements that are invalid outside their parents
+MAX_CAPTION_CHARS: Final = 200  # an image box outside the text is kept if it has at most this many characters
 LEAD_BLOCKS: Final = 3  # an image before the text is at most so many lines away
 
 
@@ -43,31 +43,31 @@ def copy_of(node: dom.Element) -> dom.Element:
 def markup_of(node: dom.Element) -> str:
     """Return ``node`` as HTML with boxes as paragraphs; the node is not changed."""
     copy = copy_of(node)
-    with_paragraphs(copy)
+    separate_lines(copy)
     return dom.html_of(copy)
 
 
-def with_paragraphs(top: dom.Element) -> None:
+def separate_lines(top: dom.Element) -> None:
     """Change ``top`` and its descendants so that lines stay separate when boxes that are not displayed are removed. Linear."""
-    if top.tag in LOST_ALONE:
+    if top.tag in DEPENDENT_TAGS:
         top.tag = "div"
     with_boxes: set[dom.Element | None] = set()
     for node in reversed(list(top.iter())):
-        is_box, has_boxes = node.tag in BOXES, node in with_boxes
+        is_box, has_boxes = node.tag in BOX_TAGS, node in with_boxes
         if is_box or has_boxes:
             with_boxes.add(node.getparent())
-        if node.tag in SHOWN_AS:  # setting a tag with control characters, as parsed from a PDF, would raise
-            node.tag = SHOWN_AS[node.tag]
-        if has_boxes and not is_box and node.tag not in TABLE and node is not top:
+        if node.tag in REPLACED_TAGS:  # setting a tag with control characters, as parsed from a PDF, would raise
+            node.tag = REPLACED_TAGS[node.tag]
+        if has_boxes and not is_box and node.tag not in TABLE_PARTS and node is not top:
             node.drop_tag()
-        elif is_box and (node.tag not in TAGS or (has_boxes and node.tag in OF_ONE_LINE)):
+        elif is_box and (node.tag not in TAGS or (has_boxes and node.tag in LINE_TAGS)):
             node.tag = "div" if has_boxes else "p"
             if has_boxes:
                 run = node.makeelement("p")
                 run.text, node.text = node.text, None
                 runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
                 for child in list(node):
-                    if child.tag in BOXES or child.tag in TABLE:
+                    if child.tag in BOX_TAGS or child.tag in TABLE_PARTS:
                         run = node.makeelement("p")
                         run.text, child.tail = child.tail, None
                         runs.append((child, run))
@@ -96,7 +96,7 @@ def read_fragment(html: str, base: str) -> Extraction:
     return Extraction(text="\n".join(lines), html=sanitise(markup_of(root), base), images=images, algorithm="feed")
 
 
-def tidied(body: Body) -> dom.Element:
+def tidy_body(body: Body) -> dom.Element:
     """Return a ``div`` with a copy of the body; the page's tree is not changed."""
     page = body.page
     wrapper = page.nodes[0].makeelement("div")
@@ -113,17 +113,17 @@ def tidied(body: Body) -> dom.Element:
         box = pairs[node]
         above, before, after = box.getparent(), box.getprevious(), box.getnext()
         following = box.tail if box.tail and not box.tail.isspace() else None
-        inline = above.tag not in BOXES
+        inline = above.tag not in BOX_TAGS
         preceding = before.tail if before is not None else above.text
-        text_before = bool(preceding and not preceding.isspace()) or (inline if before is None else before.tag not in BOXES)
-        text_after = bool(following) or (inline if after is None else after.tag not in BOXES)
+        text_before = bool(preceding and not preceding.isspace()) or (inline if before is None else before.tag not in BOX_TAGS)
+        text_after = bool(following) or (inline if after is None else after.tag not in BOX_TAGS)
         if text_before and text_after:
             box.addprevious(box.makeelement("br"))
         box.drop_tree()
-    for node in [node for node in copy.iter() if node.tag in NEVER]:
+    for node in [node for node in copy.iter() if node.tag in SKIPPED]:
         if node.getparent() is not None:
             node.drop_tree()
-    with_paragraphs(copy)
+    separate_lines(copy)
     wrapper.append(copy)
     return wrapper
 
@@ -172,10 +172,10 @@ def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
 
 
 def _is_picture_box(page: Blocks, box: int) -> bool:
-    if page.end[box] - page.start[box] > CAPTION_CHARS or is_aside(page.mask[box]):
+    if page.end[box] - page.start[box] > MAX_CAPTION_CHARS or is_aside(page.mask[box]):
         return False  # every block has a character
     blocks = page.blocks[page.start[box] : page.end[box]]
-    return sum(block.length for block in blocks) <= CAPTION_CHARS and not any(block.linked > block.length / 2 for block in blocks)
+    return sum(block.length for block in blocks) <= MAX_CAPTION_CHARS and not any(block.linked > block.length / 2 for block in blocks)
 
 
 def _dropped_parts(page: Blocks, body: Body, top: int, boxes: set[int]) -> Iterator[tuple[dom.Element, bool]]:

@@ -14,9 +14,9 @@ from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.feeds.feed_bytes import read, repair_xml
+from newsportal.extractors.feeds.feed_bytes import decode_feed, repair_xml
 from newsportal.extractors.feeds.feed_dialects import FeedHead, RawDate, RawEntry, RawFeed, read_json, read_xml
-from newsportal.extractors.fields.date import find_dates, parse_date, plausible
+from newsportal.extractors.fields.date import find_dates, is_plausible, parse_date
 from newsportal.extractors.fields.date_forms import CHINA
 from newsportal.items import content_id
 from newsportal.text import chinese_share, clean, dom
@@ -26,9 +26,9 @@ from newsportal.text import chinese_share, clean, dom
 CHINESE_SHARE = 0.3  # of the letters of the titles
 MAX_TITLE = 500
 MAX_SUMMARY = 2_000
-LONGEST_URL = 100_000  # the crawl does not fetch longer URLs, but counts them under a reason
+MAX_URL_CHARS = 100_000  # the crawl does not fetch longer URLs, but counts them under a reason
 MAX_DATE = 64
-MAX_ODD_DATES = 10  # a feed usually has one date format; each unknown date costs up to half a second
+MAX_UNKNOWN_DATES = 10  # a feed usually has one date format; each unknown date costs up to half a second
 ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
 NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: a database's null date, which RFC 822 parsing would read as 2001
 RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
@@ -38,8 +38,8 @@ FEED_TYPE = re.compile(r"^\s*(?:application|text)/(?:(?:rss|atom|rdf)\+xml|feed\
 FEED_HREF = re.compile(
     r"(?:\.rss|\.atom|\.rdf|rss\.xml|atom\.xml|feed\.xml|feed\.json|index\.xml|/(?:rss|feed|atom)/?)(?:\?.*)?$", re.IGNORECASE
 )
-SKIPPED = re.compile(r"^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)+", re.DOTALL | re.IGNORECASE)
-PAGE = re.compile(r"<(?:html|head|body|meta|title|div|p|script|table|h\d|center|a)\b", re.IGNORECASE)
+LEADING_MARKUP = re.compile(r"^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)+", re.DOTALL | re.IGNORECASE)
+HTML_START = re.compile(r"<(?:html|head|body|meta|title|div|p|script|table|h\d|center|a)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Feed(FeedHead):
     warnings: tuple[str, ...] = ()
 
 
-def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:
+def convert_feed(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:
     """Convert a raw feed. ``url`` resolves relative links; dates more than a day after ``fetched`` (aware) are dropped."""
     # dates without a zone are in China's time zone if the feed is Chinese
     titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
@@ -96,7 +96,7 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     without_links = ("entry-without-link",) if any(entry.url is None for entry in entries) else ()
     return Feed(
         format=raw.format,
-        title=plain(raw.title, MAX_TITLE),
+        title=plain_text(raw.title, MAX_TITLE),
         ttl_minutes=raw.ttl_minutes,
         hub=_absolute(url, raw.hub),
         topic=_absolute(url, raw.topic),
@@ -107,7 +107,7 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     )
 
 
-def plain(markup: str | None, limit: int) -> str | None:
+def plain_text(markup: str | None, limit: int) -> str | None:
     """Return markup as text on one line. Text that was escaped twice is unescaped twice, so that readers do not see ``<p>``."""
     text = markup or ""
     for _ in range(2):
@@ -126,7 +126,7 @@ class DateReader:
 
     fetched: datetime
     zone: tzinfo | None
-    odd: int = MAX_ODD_DATES
+    attempts: int = MAX_UNKNOWN_DATES
 
     def read(self, date: RawDate | None) -> datetime | None:
         """Return a date of the feed, aware; ``None`` if it is invalid or implausible (0001, 2099)."""
@@ -139,12 +139,12 @@ class DateReader:
         if when is None:
             first = next(find_dates(text, self.fetched, self.zone), None)
             when = first.when if first else None
-            if first is None and self.odd > 0:
-                self.odd -= 1
+            if first is None and self.attempts > 0:
+                self.attempts -= 1
                 when = parse_date(text, self.fetched, self.zone)
         if when is None and date.guess:
             when = date.guess.replace(tzinfo=UTC)
-        return when if when and plausible(when, self.fetched) else None
+        return when if when and is_plausible(when, self.fetched) else None
 
 
 def _standard(text: str, zone: tzinfo | None) -> datetime | None:
@@ -172,40 +172,40 @@ def _entry(raw: RawEntry, base: str, clock: DateReader) -> FeedEntry:
         key="",
         id=clean(raw.id or "")[:2_000] or None,
         url=next((url for url in (_absolute(base, url) for url in raw.urls) if url), None),
-        title=plain(raw.title, MAX_TITLE),
-        summary=plain(raw.summary or raw.content, MAX_SUMMARY),
+        title=plain_text(raw.title, MAX_TITLE),
+        summary=plain_text(raw.summary or raw.content, MAX_SUMMARY),
         content_html=content,
         published=clock.read(raw.published),
         updated=clock.read(raw.updated),
-        author=plain(raw.author, 100),
+        author=plain_text(raw.author, 100),
     )
 
 
 def _absolute(base: str, url: str | None) -> str | None:
-    return dom.join(base, clean(url).replace(" ", "%20"), max_length=LONGEST_URL) if url else None
+    return dom.join(base, clean(url).replace(" ", "%20"), max_length=MAX_URL_CHARS) if url else None
 
 
-def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Feed:
+def parse_feed(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Feed:
     """Parse a fetched feed. ``content_type`` is the header as served; ``fetched`` is aware.
 
     Raises only ``NotApplicable``: ``not-a-feed`` (an HTML page, other JSON; ``detail`` lists the feeds that the page declares),
     ``broken-feed`` (a feed of which nothing can be read), ``empty``. Takes at most seconds, whatever the input.
     """
-    source = read(body, content_type)
+    source = decode_feed(body, content_type)
     if not source.text:
         raise NotApplicable("empty", "no text")
     if source.text.startswith(("{", "[")):
-        return finish(read_json(source.text), url, fetched, source.warnings)
+        return convert_feed(read_json(source.text), url, fetched, source.warnings)
     text = source.text
-    start = SKIPPED.match(text)
-    if PAGE.match(text, start.end() if start else 0) is not None:
-        found = discover(dom.from_text(text, url))
+    start = LEADING_MARKUP.match(text)
+    if HTML_START.match(text, start.end() if start else 0) is not None:
+        found = discover_feeds(dom.from_text(text, url))
         raise NotApplicable("not-a-feed", f"an HTML page; it declares {', '.join(found)}" if found else "an HTML page")
     mended = repair_xml(source)
-    return finish(read_xml(mended.text, url), url, fetched, mended.warnings)
+    return convert_feed(read_xml(mended.text, url), url, fetched, mended.warnings)
 
 
-def discover(document: dom.Document) -> list[str]:
+def discover_feeds(document: dom.Document) -> list[str]:
     """Return the absolute URLs of a page's feeds: declared ones (``<link rel="alternate">``) first, then links that look like feeds."""
     declared = [
         dom.link_of(node, document.base)

@@ -22,10 +22,10 @@ from newsportal.text import CONTROL
 # of lead bytes (GB 2312 and Big5 level 1, KS X 1001's syllables, kana). Text decoded correctly lies in that block; text decoded wrongly is
 # scattered, or decoding fails.
 
-SAMPLE = 20_000  # bytes beyond ASCII to examine
+SAMPLE_BYTES = 20_000  # bytes beyond ASCII to examine
 MARKUP = re.compile(rb"<[^<>]{0,2000}>|<!--.*?-->", re.DOTALL)
-RUN = re.compile(rb"[\x80-\xff][\x80-\xff@-~]*")
-EVERYDAY = {
+NON_ASCII_RUN = re.compile(rb"[\x80-\xff][\x80-\xff@-~]*")
+COMMON_CHARACTERS = {
     "gb18030": re.compile(rb"[\xb0-\xd7][\xa1-\xfe]"),
     "big5hkscs": re.compile(rb"[\xa4-\xc6][\x40-\x7e\xa1-\xfe]"),
     "cp949": re.compile(rb"[\xb0-\xc8][\xa1-\xfe]"),
@@ -45,16 +45,16 @@ FALLBACK = "cp1252"
 
 def guess_encoding(body: bytes) -> str:
     """Return the most likely encoding of ``body``; never fails."""
-    sample = b" ".join(RUN.findall(MARKUP.sub(b" ", body)))[:SAMPLE]
+    sample = b" ".join(NON_ASCII_RUN.findall(MARKUP.sub(b" ", body)))[:SAMPLE_BYTES]
     if not sample:
         return FALLBACK
-    shares = {encoding: share for encoding in (*JAPANESE, *EVERYDAY) if (share := _share(sample, encoding)) is not None}
+    shares = {encoding: share for encoding in (*JAPANESE, *COMMON_CHARACTERS) if (share := _share(sample, encoding)) is not None}
     for encoding in JAPANESE:
         if shares.get(encoding, 0.0) >= MIN_KANA:
             return encoding
     if shares.get(KOREAN, 0.0) >= MIN_HANGUL and len(sample) >= MIN_KOREAN_BYTES:
         return KOREAN
-    best = max((encoding for encoding in EVERYDAY if encoding in shares), key=lambda encoding: shares[encoding], default=None)
+    best = max((encoding for encoding in COMMON_CHARACTERS if encoding in shares), key=lambda encoding: shares[encoding], default=None)
     if best and shares[best] >= MIN_EVERYDAY:
         return best
     found = from_bytes(sample, cp_isolation=list(SINGLE_BYTE)).best()
@@ -73,11 +73,11 @@ def _share(sample: bytes, encoding: str) -> float | None:
         return None
     if encoding in JAPANESE:
         return sum(1 for character in characters if KANA.match(character)) / len(characters)
-    everyday = EVERYDAY[encoding]
+    everyday = COMMON_CHARACTERS[encoding]
     return sum(1 for character in characters if everyday.fullmatch(character.encode(encoding, "ignore"))) / len(characters)
 
 
-CONTROLS = re.compile(f"{CONTROL.pattern}+")  # one match per run: fifty million zeros one by one take seconds
+CONTROL_RUN = re.compile(f"{CONTROL.pattern}+")  # one match per run: fifty million zeros one by one take seconds
 MAX_BYTES = 8 * 1024 * 1024  # fifty times the largest feed of the development set; more is cut, and entries before the cut are read
 MAX_TAGS = 15_000  # three times the largest feed of the development set; feedparser takes 55 to 140 µs per tag
 MAX_PREFIXES = 100  # of namespaces; feedparser searches all of them at each tag
@@ -106,9 +106,9 @@ BOMS = (
 CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)")
 DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
-FEW_BAD = 20  # one bad byte per 20 non-ASCII characters is damage, not another encoding
+GOOD_PER_BAD_BYTE = 20  # one bad byte per 20 non-ASCII characters is damage, not another encoding
 DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
-PROLOG = 200_000  # characters in which a document type is searched
+MAX_PROLOG_CHARS = 200_000  # characters in which a document type is searched
 CDATA = re.compile(r"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
 REFERENCE = re.compile(r"&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,7})|(\w{1,40}))?(;)?")
 ASCII_END = 127
@@ -121,7 +121,7 @@ class FeedText:
     warnings: tuple[str, ...] = ()
 
 
-def read(body: bytes, content_type: str | None) -> FeedText:
+def decode_feed(body: bytes, content_type: str | None) -> FeedText:
     """Decode a feed, after unpacking one superfluous layer of gzip. Never raises."""
     if body.startswith(GZIP):  # partial data is kept, up to one byte beyond the limit
         with suppress(zlib.error):
@@ -129,7 +129,7 @@ def read(body: bytes, content_type: str | None) -> FeedText:
     warnings = ["too-large"] if len(body) > MAX_BYTES else []
     text, agreed = _decoded(body[:MAX_BYTES], content_type)
     warnings += [] if agreed else ["wrong-encoding"]
-    cleaned = CONTROLS.sub("", text.replace("\x85", "\n"))
+    cleaned = CONTROL_RUN.sub("", text.replace("\x85", "\n"))
     warnings += ["illegal-characters"] if len(cleaned) < len(text) else []
     return FeedText(cleaned.lstrip("\ufeff \t\r\n"), tuple(warnings))
 
@@ -138,7 +138,7 @@ def repair_xml(source: FeedText) -> FeedText:
     """Return XML for a strict parser: no document type (so no entities), character references decoded (HTML's names too), lone ``&``
     escaped, forbidden references dropped; cut at ``MAX_MARKS``, ``MAX_TAGS`` and ``MAX_PREFIXES``."""
     text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)
-    if found := DOCTYPE.search(text, 0, PROLOG):
+    if found := DOCTYPE.search(text, 0, MAX_PROLOG_CHARS):
         warnings += ["entities-declared"] if "<!ENTITY" in found.group().upper() else []
         text = text[: found.start()] + text[found.end() :]
     bounded = _cut(text, MAX_REFERENCES)
@@ -180,11 +180,11 @@ def _is_text_codec(label: str) -> bool:
 def _is_utf8(body: bytes) -> bool:
     """Return whether the body is UTF-8, with a few bad bytes allowed, such as a character cut at the end."""
     if body.isascii():
-        return not re.search(rb"\x1b[$(]|~\{", body[:PROLOG])  # ISO 2022 and HZ are seven-bit encodings
+        return not re.search(rb"\x1b[$(]|~\{", body[:MAX_PROLOG_CHARS])  # ISO 2022 and HZ are seven-bit encodings
     text = body.decode("utf-8", "replace")
     bad = text.count("\ufffd")
     non_ascii = len(text) - sum(map(str.isascii, text)) if bad else 1
-    return bad == 0 or bad * FEW_BAD < non_ascii
+    return bad == 0 or bad * GOOD_PER_BAD_BYTE < non_ascii
 
 
 def _cut(text: str, marks: int, mark: str = "[<&]") -> str:

@@ -23,8 +23,8 @@ MAX_ENTRIES = 5_000
 MAX_ALONE = 300  # entries parsed one by one, each together with the feed's head
 MAX_HEAD_CHARS = 20_000
 ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
-SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
+SKIP_ELEMENT = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
+SKIP_VALUE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}  # minutes of ``sy:updatePeriod``
 
@@ -182,8 +182,8 @@ def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
 def _skips(text: str) -> dict[str, tuple[int, ...]]:
     """Return RSS 2.0's skipHours and skipDays, which feedparser ignores. Hour 24 is midnight (Netscape's RSS counted from 1)."""
     found: dict[str, tuple[int, ...]] = {}
-    for kind, content in SKIPPED.findall(text[:MAX_HEAD_CHARS]):
-        values = [value.lower() for value in SKIPPED_ONE.findall(content)]
+    for kind, content in SKIP_ELEMENT.findall(text[:MAX_HEAD_CHARS]):
+        values = [value.lower() for value in SKIP_VALUE.findall(content)]
         if kind.lower() == "hours":
             found["skip_hours"] = tuple(sorted({int(hour) % 24 for hour in values if hour.isascii() and hour.isdigit() and len(hour) < 3}))
         else:

@@ -23,8 +23,8 @@ from urllib.parse import quote, urlsplit
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.sanitise import sanitise
-from newsportal.extractors.fields.date import plausible
-from newsportal.extractors.fields.headlines import enough
+from newsportal.extractors.fields.date import is_plausible
+from newsportal.extractors.fields.headlines import is_long_enough
 from newsportal.items import content_id
 from newsportal.text import clean, dom
 from newsportal.text.characters import CONTROL
@@ -39,21 +39,21 @@ MAX_NOTICE_CHARS: Final = 400  # "You receive this because …" with a postal ad
 MAX_NOTICES: Final = 20
 MAX_LINKS: Final = 200
 MAX_NODES: Final = 200  # elements read for the text of a link, as in list pages
-PIXEL: Final = 3  # smaller images are spacers or tracking pixels
+MAX_PIXEL_SIDE: Final = 3  # smaller images are spacers or tracking pixels
 
 BOUNDARY: Final = re.compile(rb"boundary\s*=", re.IGNORECASE)
 HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-SIDE: Final = re.compile(r"(?<![-\w])(?:width|height)\s*:\s*(\d+)\s*px", re.IGNORECASE)
-NOWHERE: Final = "mid:"  # base URL against which relative URLs are invalid
-NOTICE: Final = re.compile(
+STYLE_SIZE: Final = re.compile(r"(?<![-\w])(?:width|height)\s*:\s*(\d+)\s*px", re.IGNORECASE)
+BASE_URL: Final = "mid:"  # base URL against which relative URLs are invalid
+FOOTER_LINK: Final = re.compile(
     r"unsubscribe|opt[- ]?out|(?:manage|update|change)\b.{0,20}\b(?:preferences|profile|subscription)|退订|取消订阅|取消訂閱|订阅设置|"
     r"view\b.{0,30}\bbrowser|view\b.{0,20}\bonline|read online|web version|浏览器(?:中|里|内)?(?:查看|打开|阅读)|网页版|在线(?:阅读|查看)",
     re.IGNORECASE,
 )
-ONLINE: Final = re.compile(r"browser|online|web version|on the web|浏览器|网页版|在线(?:阅读|查看)", re.IGNORECASE)
-ADDRESS: Final = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)\]，。；：！？）】]")
+WEB_VERSION_LINK: Final = re.compile(r"browser|online|web version|on the web|浏览器|网页版|在线(?:阅读|查看)", re.IGNORECASE)
+PLAIN_URL: Final = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)\]，。；：！？）】]")
 SIGNATURE: Final = re.compile(r"^-- ?$", re.MULTILINE)
-BROKEN: Final = (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError)
+PARSE_ERRORS: Final = (MessageError, RecursionError, ValueError, LookupError, TypeError, AttributeError)
 """Errors raised by Python's ``email`` for malformed mails."""
 
 
@@ -71,7 +71,7 @@ class Mail:
     links: tuple[tuple[str, str], ...]
 
 
-def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
+def parse_mail(raw: bytes, received: datetime, truncated: bool = False) -> Mail:
     """Parse a mail received at ``received``; ``cut``: the mail was truncated. Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``,
     ``mail-too-large``, ``no-body``."""
     if len(BOUNDARY.findall(raw)) > MAX_PARTS or raw.count(b"\n--") > MAX_LINES:
@@ -82,10 +82,10 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
         message = message_from_bytes(raw)
         html = _body(message)
         headers = {name: _header(message, name) for name in ("Subject", "From", "Date", "Received", "Archived-At", "List-Archive")}
-    except BROKEN as error:
+    except PARSE_ERRORS as error:
         raise NotApplicable("mail-broken", f"{type(error).__name__}: {error}") from error
     if html is None:
-        raise NotApplicable("mail-too-large" if cut else "no-body", "no part of text")
+        raise NotApplicable("mail-too-large" if truncated else "no-body", "no part of text")
     page = dom.parse_html(html)
     root = page.find("body") if page.find("body") is not None else page
     online = _without_notices(root)
@@ -93,14 +93,14 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
     if not lines:
         raise NotApplicable("no-body", "no text except notices")
     name, address = parseaddr(headers["From"])
-    matches = [ADDRESS.search(headers[key]) for key in ("Archived-At", "List-Archive")]
-    message_url, archive_url = (dom.join(NOWHERE, match[0]) if match else None for match in matches)
+    matches = [PLAIN_URL.search(headers[key]) for key in ("Archived-At", "List-Archive")]
+    message_url, archive_url = (dom.join(BASE_URL, match[0]) if match else None for match in matches)
     id, url = id_of(raw), message_url or online or archive_url
     return Mail(
         id,
         url or f"mid:{quote(id, safe='@!$&*+=')}",
         (clean(headers["Subject"]) or lines[0])[:MAX_TITLE_CHARS],
-        CONTROL.sub("", sanitise(dom.html_of(root), url or NOWHERE)),
+        CONTROL.sub("", sanitise(dom.html_of(root), url or BASE_URL)),
         _published((headers["Date"], headers["Received"].rpartition(";")[2]), received),
         clean(name) or clean(address) or None,
         tuple(_links(root)),
@@ -110,7 +110,7 @@ def parse(raw: bytes, received: datetime, cut: bool = False) -> Mail:
 def id_of(raw: bytes) -> str:
     """Return the id of a mail, even of one that cannot be parsed."""
     found = None
-    with suppress(*BROKEN):
+    with suppress(*PARSE_ERRORS):
         found = re.search(r"<?([^<>\s]+)>?", _header(message_from_bytes(_head(raw)[:MAX_HEAD_BYTES]), "Message-ID"))
     return found[1] if found and found[1].isprintable() else f"{content_id(raw.decode('latin-1'))}@mail.invalid"
 
@@ -168,8 +168,8 @@ def _marked_up(text: str, *, flowed: bool) -> str:
     text = SIGNATURE.split(text.replace("\r\n", "\n"), maxsplit=1)[0]
     text = text.replace(" \n", " ") if flowed else text
     paragraphs = (part for part in re.split(r"\n\s*\n", text) if part.strip())
-    content = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not NOTICE.search(part))
-    linked = (ADDRESS.sub(lambda match: f'<a href="{match[0]}">{match[0]}</a>', escape(part, quote=False)) for part in content)
+    content = (part for part in paragraphs if len(part) > MAX_NOTICE_CHARS or not FOOTER_LINK.search(part))
+    linked = (PLAIN_URL.sub(lambda match: f'<a href="{match[0]}">{match[0]}</a>', escape(part, quote=False)) for part in content)
     return "".join(f"<p>{part.strip().replace(chr(10), '<br>')}</p>" for part in linked)
 
 
@@ -180,10 +180,10 @@ def _without_notices(root: dom.Element) -> str | None:
         if node.getparent() is not None:
             node.drop_tree()
     online, half = None, len(dom.text_of(root)) / 2
-    notices = (node for node in root.iter("a") if NOTICE.search(f"{dom.text_of(node, MAX_NODES)} {node.get('href') or ''}"))
+    notices = (node for node in root.iter("a") if FOOTER_LINK.search(f"{dom.text_of(node, MAX_NODES)} {node.get('href') or ''}"))
     for node in list(islice(notices, MAX_NOTICES)):
-        url = dom.link_of(node, NOWHERE)
-        if online is None and url and ONLINE.search(dom.text_of(node, MAX_NODES)) and not urlsplit(url).query:
+        url = dom.link_of(node, BASE_URL)
+        if online is None and url and WEB_VERSION_LINK.search(dom.text_of(node, MAX_NODES)) and not urlsplit(url).query:
             online = url
         while (above := node.getparent()) is not None and above.tag not in ("body", "html"):
             length = len(dom.text_of(above))
@@ -200,22 +200,22 @@ def _is_hidden(node: dom.Element) -> bool:
     style = (node.get("style") or "")[:MAX_HEADER_CHARS]
     if node.tag != "img":
         return bool(HIDDEN.search(style)) and node.tag not in ("body", "html")
-    sides = [node.get(side) or "" for side in ("width", "height")] + SIDE.findall(style)
+    sides = [node.get(side) or "" for side in ("width", "height")] + STYLE_SIZE.findall(style)
     return (node.get("src") or "").lower().startswith("cid:") or any(map(_is_pixel, sides)) or bool(HIDDEN.search(style))
 
 
 def _is_pixel(side: str) -> bool:
     number = side.strip().lower().removesuffix("px")
-    return number.isascii() and number.isdigit() and int(number[:9]) < PIXEL
+    return number.isascii() and number.isdigit() and int(number[:9]) < MAX_PIXEL_SIDE
 
 
 def _links(root: dom.Element) -> Iterator[tuple[str, str]]:
     """Return URLs whose link texts read like titles, each with its longest text."""
     found: dict[str, str] = {}
     for node in root.iter("a"):
-        if (url := dom.link_of(node, NOWHERE)) is not None and (url in found or len(found) < MAX_LINKS):
+        if (url := dom.link_of(node, BASE_URL)) is not None and (url in found or len(found) < MAX_LINKS):
             found[url] = max(found.get(url, ""), dom.text_of(node, MAX_NODES), key=len)
-    return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if enough(text) and not ADDRESS.fullmatch(text))
+    return ((url, text[:MAX_TITLE_CHARS]) for url, text in found.items() if is_long_enough(text) and not PLAIN_URL.fullmatch(text))
 
 
 def _published(texts: tuple[str, ...], received: datetime) -> datetime:
@@ -223,6 +223,6 @@ def _published(texts: tuple[str, ...], received: datetime) -> datetime:
     for text in texts:
         with suppress(ValueError, TypeError, IndexError, OverflowError):
             found = parsedate_to_datetime(text)
-            if plausible(found := found if found.tzinfo else found.replace(tzinfo=UTC), received):
+            if is_plausible(found := found if found.tzinfo else found.replace(tzinfo=UTC), received):
                 return found
     return received

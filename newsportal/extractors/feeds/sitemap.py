@@ -19,15 +19,15 @@ from typing import Literal
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds.xml_stream import XmlText
-from newsportal.extractors.fields.date import parse_date, plausible
+from newsportal.extractors.fields.date import is_plausible, parse_date
 from newsportal.extractors.fields.published import url_date
 from newsportal.extractors.lists.hub import HubRules
 from newsportal.extractors.lists.hub_score import BIAS, WEIGHTS
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.text import clean, dom
 
-FEW = 5  # minimum number of ``lastmod`` dates for a judgement
-ALIKE = 0.9  # the share of the dates that must agree
+MIN_DATES = 5  # minimum number of ``lastmod`` dates for a judgement
+MIN_EQUAL_SHARE = 0.9  # the share of the dates that must agree
 JUST_NOW = timedelta(minutes=10)  # of ``fetched``: the page has just changed, or the date is generated for each request
 Kind = Literal["urlset", "index", "text"]
 MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
@@ -35,15 +35,15 @@ MAX_TAGS = 260_000  # the five elements that sitemaps.org has for each entry; en
 MAX_URL = 2_048  # sitemaps.org: a URL has fewer characters than this
 MAX_TEXT = 500
 MAX_NAMED = 100  # Sitemaps read from one robots.txt
-MAX_ODD_DATES = 10  # a file usually has one date format; each unknown date costs milliseconds
-ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
-RECORDS = frozenset(("url", "sitemap"))
-OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions that reuse the names of ours (``image:loc``)
+MAX_UNKNOWN_DATES = 10  # a file usually has one date format; each unknown date costs milliseconds
+ROOT_KINDS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
+RECORD_TAGS = frozenset(("url", "sitemap"))
+OTHER_NAMESPACES = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # they reuse names of ours (``image:loc``)
 FIELDS = frozenset("loc lastmod title publication_date name".split())
 ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
-NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
-NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which a URL is not an article's; a sitemap has nothing but URLs
-FULL = 0.99  # score of a URL before the source's rules apply
+ENTRY = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+MIN_ARTICLE_WEIGHT = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which a URL is not an article's; a sitemap has nothing but URLs
+DEFAULT_SCORE = 0.99  # score of a URL before the source's rules apply
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -58,7 +58,7 @@ class SitemapEntry:
     publication: str | None = None
 
     @property
-    def moment(self) -> datetime | None:
+    def latest(self) -> datetime | None:
         return self.published or self.changed
 
 
@@ -79,13 +79,13 @@ class Sitemap:
 def useless_lastmod(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
     """Return why ``lastmod`` dates are useless: ``lastmod-now`` (generated for each request), ``lastmod-same`` (equal for all)."""
     dates = [entry.changed for entry in entries if entry.changed is not None]
-    if len(dates) < FEW:
+    if len(dates) < MIN_DATES:
         return None
-    if sum(abs(fetched - when) <= JUST_NOW for when in dates) >= ALIKE * len(dates):
+    if sum(abs(fetched - when) <= JUST_NOW for when in dates) >= MIN_EQUAL_SHARE * len(dates):
         return "lastmod-now"
     most = max(Counter(dates).values())
     timed = (dates[0].hour, dates[0].minute, dates[0].second) != (0, 0, 0)  # articles of one day may share its date
-    return "lastmod-same" if most >= ALIKE * len(dates) and timed else None
+    return "lastmod-same" if most >= MIN_EQUAL_SHARE * len(dates) and timed else None
 
 
 def fingerprint(entries: Iterable[SitemapEntry]) -> str:
@@ -105,7 +105,7 @@ def without_useless_lastmod(found: Sitemap, fetched: datetime) -> Sitemap:
     return replace(found, entries=entries, warnings=(*found.warnings, reason))
 
 
-def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
+def parse_sitemap(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
     """Parse a fetched sitemap. ``fetched`` (aware) bounds the dates.
 
     Raises only ``NotApplicable``: ``not-a-sitemap`` (``detail`` says what the file is), ``empty``. Takes at most seconds, and memory only
@@ -132,14 +132,14 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
             raise NotApplicable("not-a-sitemap", "neither XML nor a list of URLs")
         kind = "text"
     if reader.broken:
-        text.tell("bad-address")
+        text.warn("bad-address")
     return without_useless_lastmod(Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings)), fetched)
 
 
-def named_in(robots: bytes, url: str) -> list[str]:
+def sitemaps_in_robots(robots: bytes, url: str) -> list[str]:
     """Return the sitemaps listed in a robots.txt, in order (``Sitemap:`` lines belong to no group, RFC 9309 2.2.4)."""
     text = robots[:512_000].decode("utf-8-sig", "replace").replace("\r", "\n")
-    return list(dict.fromkeys(found for line in NAMED.findall(text) if (found := dom.join(url, line)) and len(found) < MAX_URL))[:MAX_NAMED]
+    return list(dict.fromkeys(found for line in ENTRY.findall(text) if (found := dom.join(url, line)) and len(found) < MAX_URL))[:MAX_NAMED]
 
 
 class _StopParsing(Exception):
@@ -155,7 +155,7 @@ class _Reader:
         self.entries: list[SitemapEntry] = []
         self.broken = 0
         self.root: str | None = None
-        self._odd = MAX_ODD_DATES
+        self._odd = MAX_UNKNOWN_DATES
         self._tags = 0
         self._record: dict[str, str] | None = None
         self._field: str | None = None
@@ -193,7 +193,7 @@ class _Reader:
                 when = parse_date(text, self.fetched)
         except (ValueError, OverflowError):
             return None
-        return when if when and plausible(when, self.fetched) else None
+        return when if when and is_plausible(when, self.fetched) else None
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._tags += 1
@@ -202,11 +202,11 @@ class _Reader:
         is_foreign, name = _split_tag(tag)
         if self.root is None:
             self.root = name
-            if name not in ROOTS:
+            if name not in ROOT_KINDS:
                 raise _StopParsing(name)
         elif self._foreign or is_foreign:
             self._foreign += 1
-        elif name in RECORDS:
+        elif name in RECORD_TAGS:
             self.close()
             self._record = {}
         else:
@@ -217,7 +217,7 @@ class _Reader:
             self._foreign -= 1
         else:
             self._field = None
-            if _split_tag(tag)[1] in RECORDS:
+            if _split_tag(tag)[1] in RECORD_TAGS:
                 self.close()
 
     def data(self, text: str) -> None:
@@ -241,16 +241,16 @@ def _split_tag(tag: str) -> tuple[bool, str]:
     namespace contains none of the extensions' names."""
     family, _, name = tag.removeprefix("{").rpartition("}")
     prefix, _, plain = name.rpartition(":")
-    return OTHER.search((family or prefix).rpartition("/schemas/")[2]) is not None, plain.lower()
+    return OTHER_NAMESPACES.search((family or prefix).rpartition("/schemas/")[2]) is not None, plain.lower()
 
 
 def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
     try:
         dom.stream_xml(stream, reader)
     except _StopParsing as reason:
-        if reader.root in ROOTS:
-            text.tell(str(reason))
-    kind = ROOTS.get(reader.root or "")
+        if reader.root in ROOT_KINDS:
+            text.warn(str(reason))
+    kind = ROOT_KINDS.get(reader.root or "")
     if kind is None:
         actual = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(reader.root or "", "XML of another kind")
         raise NotApplicable("not-a-sitemap", actual if reader.root else "no XML element can be read")
@@ -260,7 +260,7 @@ def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
 def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
     for line in filter(None, map(str.strip, lines)):
         if len(reader.entries) >= MAX_ENTRIES:
-            text.tell("too-many-entries")
+            text.warn("too-many-entries")
             return
         if line.startswith(("http://", "https://")):
             reader.take({"loc": line})
@@ -276,20 +276,20 @@ class Selection:
     of another site; ``old``; ``rules``: allow and deny; ``no-article``)."""
 
     entries: tuple[SitemapEntry, ...]
-    left: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
-def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: timedelta, now: datetime) -> Selection:
+def choose_entries(entries: Iterable[SitemapEntry], sitemap_url: str, rules: HubRules, max_age: timedelta, now: datetime) -> Selection:
     """Choose the entries to fetch; ``of`` is the sitemap's URL.
 
     URLs of other sites are left out (sitemaps.org, "Sitemap file location") unless a rule in ``allow`` matches them. If the sitemap has no
     date for an entry, a date in its URL is used.
     """
-    site, oldest = Address(of).domain, now - max_age
+    site, oldest = Address(sitemap_url).domain, now - max_age
     left: Counter[str] = Counter()
     selected: list[tuple[datetime, SitemapEntry]] = []
     for entry in entries:
-        when = entry.moment
+        when = entry.latest
         reason = "old" if when and when < oldest else _rejection(entry, site, rules)  # most are old, and this check is cheapest
         if reason is None and when is None:
             when = url_date(entry.url, now, UTC)
@@ -302,9 +302,9 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
     return Selection(tuple(entry for _, entry in selected), left)
 
 
-def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, limit: int) -> Selection:
+def choose_children(entries: Sequence[SitemapEntry], sitemap_url: str, max_age: timedelta, now: datetime, limit: int) -> Selection:
     """Return the ``limit`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
-    site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
+    site, oldest = Address(sitemap_url).domain, now - max_age - timedelta(days=1)
     same_site = [entry for entry in entries if Address(entry.url).domain == site]
     recent = [entry for entry in same_site if entry.changed is None or entry.changed >= oldest]
     recent.sort(key=lambda entry: entry.changed or EARLIEST, reverse=True)
@@ -314,11 +314,11 @@ def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: 
 
 def _rejection(entry: SitemapEntry, site: str, rules: HubRules) -> str | None:
     address = Address(entry.url)
-    if rules.score(entry.url, FULL) < FULL / 2:
+    if rules.score(entry.url, DEFAULT_SCORE) < DEFAULT_SCORE / 2:
         return "rules"
     if rules.allow:
         return None
     if address.domain != site:
         return "foreign"
     is_news = entry.title or entry.published
-    return None if is_news or sum(WEIGHTS.get(fact, 0.0) for fact in address.facts) > NO_ARTICLE else "no-article"
+    return None if is_news or sum(WEIGHTS.get(fact, 0.0) for fact in address.features) > MIN_ARTICLE_WEIGHT else "no-article"

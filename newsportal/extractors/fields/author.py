@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 from typing import Final
 
-from newsportal.extractors.article.hints import find_called, short_text
+from newsportal.extractors.article.hints import find_elements, short_text
 from newsportal.extractors.fields.headlines import SEPARATOR
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.text import CJK, clean, dom
@@ -59,7 +59,7 @@ IN_TEXT: Final = re.compile(
     rf"(?=[\u4e00-\u9fff]{{2,4}}[\s／/]?(?:电|電|报道|報導|報道)[)）】〕])"
     rf"|[报報网網社刊](?:[\u4e00-\u9fff]{{0,6}}[讯电])?\s*(?:实习|见习|首席|特约)?[记記]者\s*(?P<names>{_CHINESE_NAMES})"
 )  # a paragraph may mention reporters; it is a byline only in brackets, or after the name of a paper
-LAST_WORDS: Final = re.compile(
+TRAILING_NAME: Final = re.compile(
     rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
 )  # An article's last line may end with its authors in brackets
 _LATIN: Final = r"[^\W\d_a-z][\w.'’-]*(?: (?!and\b|und\b|et\b|y\b)[\w.'’-]+){0,2} [^\W\d_a-z][\w.'’-]*"
@@ -68,12 +68,12 @@ BY: Final = re.compile(
     r"|(?i:(?:(?:written|posted|authored|article|story|words) )?by\s*[:\s]|(?:von|par|por|di|autor(?:in)?(?:/autor(?:in)?)?)\s*[:\s])\s*"
     rf"(?P<name>{_LATIN}(?:(?:,\s{_LATIN}){{0,3}},?\s(?:and|und|et|y|&)\s{_LATIN})?)\s*(?:[|•·,(\t\d]|$))"
 )
-LABEL_ALONE: Final = re.compile(
+LABEL_LINE: Final = re.compile(
     r"(?:(?:(?:written|posted|authored|article|story|words) )?by|autor(?:in)?|von|par|作者|撰文)\s?[:：]?", re.IGNORECASE
 )  # the name is on the next line
-FIRST_WORD: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
+LEADING_BY: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
 # Text after a name: the paper's name, a word before the date.
-AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
+AFTER_NAME: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
 BYLINE: Final = re.compile(
     r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
 )  # Each alternative starts with a literal character, which makes the search fast
@@ -89,9 +89,9 @@ NOT_NAMES: Final = re.compile(
     re.IGNORECASE,
 )
 LOGIN: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)+")  # a user name, or the key of a missing translation
-CUT: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布|日期|时间|字号|点击|浏览|评论(?!员)|发表|(?:19|20)\d\d[-年/.]\d).*$")
+END: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布|日期|时间|字号|点击|浏览|评论(?!员)|发表|(?:19|20)\d\d[-年/.]\d).*$")
 # Words before a name: 「本报记者」.
-ROLE_FIRST: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?(?:本[报報刊网網])?{_ROLE}\s?[:：]?\s?(?=[\u4e00-\u9fff]{{2}})")
+ROLE_BEFORE: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?(?:本[报報刊网網])?{_ROLE}\s?[:：]?\s?(?=[\u4e00-\u9fff]{{2}})")
 PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" r"[、,，/／;；]\s*|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
 # A comma separates names only if another comma or an "and" follows; after the last name it introduces a position.
 LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
@@ -110,19 +110,19 @@ MAX_PARTS: Final = 10  # a line with more elements is a navigation
 MAX_NAMES: Final = 6
 SITE_CHARS: Final = 20
 SITE_WORDS: Final = 4  # Maximum words of a site's name
-WHOLE_NAME: Final = 6  # minimum letters of a site's name found at the start of a longer name
+MIN_SITE_PREFIX: Final = 6  # minimum letters of a site's name found at the start of a longer name
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
 # URLs of a site's author pages.
 ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")
-ELEMENT_CHARS: Final = 40
-OTHERS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
-COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # elements with other people's names
-BESIDE_NAME: Final = re.compile(r"(?:author|byline)[a-z]*(?:[-_]+[a-z]+)*[-_]+(?:role|job|title|bio|desc)", re.IGNORECASE)
+MAX_ELEMENT_NAME_CHARS: Final = 40
+OTHER_PEOPLE: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
+COMMENT_NAMES: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # elements with other people's names
+PERSON_DETAILS: Final = re.compile(r"(?:author|byline)[a-z]*(?:[-_]+[a-z]+)*[-_]+(?:role|job|title|bio|desc)", re.IGNORECASE)
 # Other information in the author's element.
 ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|social", re.IGNORECASE)
 
 
-def author(
+def find_author(
     document: dom.Document, meta: Metadata, lines: Sequence[str], language: str | None = None, heading: str | None = None
 ) -> str | None:
     """Return the author's name, several separated by ``; ``. Organisations and the site come last, and not on Chinese pages (see 来源)."""
@@ -155,7 +155,7 @@ def author(
 def is_site(name: str, site: Iterable[str]) -> bool:
     """Return whether ``name`` is the site's name, a beginning of it (网易 of 网易财经), or starts with it."""
     bare = "".join(name.lower().split())
-    return any(other.startswith(bare) or (len(other) >= WHOLE_NAME and bare.startswith(other)) for other in site)
+    return any(other.startswith(bare) or (len(other) >= MIN_SITE_PREFIX and bare.startswith(other)) for other in site)
 
 
 def is_name(name: str) -> bool:
@@ -166,7 +166,7 @@ def is_name(name: str) -> bool:
 def _bare(name: str) -> str:
     name = name[:MAX_DECLARED_CHARS]
     name = clean(html.unescape(name)) if "&" in name else name
-    name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", name)))
+    name = AFTER_NAME.sub("", LEADING_BY.sub("", ROLE_BEFORE.sub("", name)))
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
@@ -188,12 +188,12 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     opening = heading[:20] if heading else ""
     start = next((number for number, line in enumerate(page) if opening and opening in line and line.startswith(opening)), 0)
     short = [line if size <= MAX_BYLINE_CHARS else "" for line, size in zip(page, map(len, page), strict=True)]
-    marked = lines_with(BYLINE, short)
-    numbers = marked | lines_with(MAY_BE_BY, "\n".join(short).lower().split("\n"))
+    marked = find_lines(BYLINE, short)
+    numbers = marked | find_lines(MAY_BE_BY, "\n".join(short).lower().split("\n"))
     labelled: list[tuple[str, bool]] = []
     for number in sorted(numbers, key=lambda number: (number < start, number)):
         line = page[number]
-        if LABEL_ALONE.fullmatch(line):
+        if LABEL_LINE.fullmatch(line):
             line = "\t".join((line, *short[number + 1 : number + 2]))
         if line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
             chinese = number in marked and BYLINE.search(line) is not None
@@ -208,11 +208,11 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
         match = IN_TEXT.search(line)
         if match:
             return _parted(next(filter(None, match.groups())))
-    last = LAST_WORDS.search(lines[-1]) if lines else None
+    last = TRAILING_NAME.search(lines[-1]) if lines else None
     return _parted(last["names"]) if last else []
 
 
-def lines_with(pattern: re.Pattern[str], lines: Sequence[str]) -> set[int]:
+def find_lines(pattern: re.Pattern[str], lines: Sequence[str]) -> set[int]:
     """Return the numbers of lines with a match of ``pattern``, including matches that span two lines. One search for all lines."""
     starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     spans = (match.span() for match in pattern.finditer("\n".join(lines)))
@@ -220,7 +220,7 @@ def lines_with(pattern: re.Pattern[str], lines: Sequence[str]) -> set[int]:
 
 
 def _parted(names: str) -> list[str]:
-    names = CUT.sub("", clean(names))
+    names = END.sub("", clean(names))
     return (PARTS if CJK.search(names) else LATIN_PARTS).split(names)
 
 
@@ -228,18 +228,18 @@ def _marked(document: dom.Document, heading: str | None) -> Iterator[list[str]]:
     """Yield the names in elements marked as the author, outside comments and teasers (boxes that do not contain the headline)."""
     around = {above for node in document.root.iter("h1") if heading and heading in short_text(node) for above in node.iterancestors()}
     around |= set(document.root.iter("body"))
-    for node in find_called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
+    for node in find_elements(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
         is_author = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
         name = (node.get("class") or "")[:MAX_CLASS_CHARS]
-        is_author = is_author or (ELEMENT_CLASS.search(name) is not None and not BESIDE_NAME.search(name))
+        is_author = is_author or (ELEMENT_CLASS.search(name) is not None and not PERSON_DETAILS.search(name))
         if not is_author and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
             continue
         details = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
         parts = (short_text(child) for child in node if child not in details)  # a description of the author is not part of the name
-        text = FIRST_WORD.sub("", clean(" ".join((node.text or "", *parts))) if details else short_text(node))
-        if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):
+        text = LEADING_BY.sub("", clean(" ".join((node.text or "", *parts))) if details else short_text(node))
+        if not 2 <= len(text) <= MAX_ELEMENT_NAME_CHARS or re.search(r"[\d:：]", text):
             continue
-        others = COMMENTS if node.get("itemprop") else OTHERS
+        others = COMMENT_NAMES if node.get("itemprop") else OTHER_PEOPLE
         boxes = (above for above in node.iterancestors() if above not in around)
         if not any(others.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in boxes):
             yield _parted(text)
@@ -256,10 +256,10 @@ LABEL: Final = re.compile(
     r"|\b(?i:source|first published (?:by|in|on)|originally published (?:by|in|on)|originally appeared (?:in|on))\s*:?\s*"
     r"(?P<en>[A-Z0-9][^:|｜\t\[\]()<>•·]{1,40}?)\s*(?:[|｜\t\[(•·]|\.?$)"
 )  # a Chinese name ends at the first space; sources of images and figures, and those in disclaimers, do not count
-HINT: Final = re.compile("[源處处自]|[Ss]ource|SOURCE|publish|appear|[载发]于?")
+SOURCE_HINT: Final = re.compile("[源處处自]|[Ss]ource|SOURCE|publish|appear|[载发]于?")
 DISCLAIMER: Final = re.compile(r"凡.{0,8}注明|免责|免責|声明|聲明|版权|版權")
 NOT_SOURCES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未知|不明|http.*|.*[，。！？].*)$")
-FOREIGN: Final = ("Source:", "irst published", "riginally ")  # required on a page that is not Chinese, to skip others quickly
+FOREIGN_HINTS: Final = ("Source:", "irst published", "riginally ")  # required on a page that is not Chinese, to skip others quickly
 ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
     r"|(?<![a-z])(?:profile|account|media|wemedia)[-_]?(?:nick)?name(?![a-z])",
@@ -270,21 +270,21 @@ MAX_CHARS: Final = 30
 MAX_ELEMENT_CHARS: Final = 16
 
 
-def origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
+def find_origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
     """Return the name after 来源 or "First published by", else that in ``meta``, else on Chinese pages an element named source."""
     chinese = (language or "zh").startswith("zh")
     for line in document.lines[:MAX_BYLINES]:
-        match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and HINT.search(line) else None
+        match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and SOURCE_HINT.search(line) else None
         quoted = match and DISCLAIMER.search(line, line.rfind("\t", 0, match.start()) + 1, match.start())
         name = _name(next(filter(None, match.groups()))) if match and not quoted else None
         if name:
-            if chinese or any(word in document.html for word in FOREIGN):
+            if chinese or any(word in document.html for word in FOREIGN_HINTS):
                 return name
             break
     declared = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
     if declared or not chinese:
         return declared
-    for node in find_called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
+    for node in find_elements(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = short_text(node)
             name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None
@@ -294,5 +294,5 @@ def origin(document: dom.Document, meta: Metadata, language: str | None = None) 
 
 
 def _name(text: str) -> str | None:
-    name = CUT.sub("", text).strip("·-_,，。；; ")
+    name = END.sub("", text).strip("·-_,，。；; ")
     return name if len(name) >= 2 and not NOT_SOURCES.search(name) else None

@@ -27,17 +27,17 @@ DATE_LIKE: Final = re.compile(
     r"|\d.{0,5}[^\W\d_]{3}|[^\W\d_]{3}.{0,3}\d|[〇零○一二三四五六七八九十]\s{0,2}[年月]|\bago\b|day\b|\bjust now\b",
     re.IGNORECASE,
 )  # a necessary condition for a date: the formats are tried only on texts that match
-PLAIN: Final = re.compile(r"[ \t\u3000、。《》「」『』【】（）：；，！？“”‘’—…·\u4e00-\u9fff]*+")
-DATED: Final = re.compile("[前今昨刚剛年月]")  # The characters of PLAIN that every match of DATE_LIKE requires
-GUESSED_CHARS: Final = 40  # longer texts are not passed to dateparser, which takes milliseconds
+PLAIN_CHARS: Final = re.compile(r"[ \t\u3000、。《》「」『』【】（）：；，！？“”‘’—…·\u4e00-\u9fff]*+")
+DATE_CHARS: Final = re.compile("[前今昨刚剛年月]")  # The characters of PLAIN_CHARS that every match of DATE_LIKE requires
+MAX_GUESSED_CHARS: Final = 40  # longer texts are not passed to dateparser, which takes milliseconds
 # Languages without a format here. dateparser tries them in turn; all of its two hundred take two seconds.
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
 
-_TRIED: Final = tuple((form, pattern, date_forms.NEEDED.get(read)) for form, (pattern, read) in enumerate(date_forms.FORMS))
+_TRIED: Final = tuple((form, pattern, date_forms.REQUIRED_CHARACTERS.get(read)) for form, (pattern, read) in enumerate(date_forms.FORMS))
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenDate:
     """A date in a text: its position (in the NFKC text), its value, which parts were written, and whether it is relative."""
 
     start: int
@@ -58,7 +58,7 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     if (parsed := read_date(text, now, zone)) is not None:
         return parsed
     stripped = text.strip()
-    if len(stripped) > GUESSED_CHARS or CJK.search(stripped) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", stripped):
+    if len(stripped) > MAX_GUESSED_CHARS or CJK.search(stripped) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", stripped):
         return None
     import dateparser  # loaded late: it takes half a second, and most runs do not need it
 
@@ -71,7 +71,7 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     if found is None:
         return None
     when = found if found.tzinfo else found.replace(tzinfo=base.tzinfo)
-    return when if plausible(when, now) else None
+    return when if is_plausible(when, now) else None
 
 
 def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
@@ -79,19 +79,19 @@ def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime 
     stripped = text.strip()
     if re.fullmatch(r"\d{10}|\d{13}", stripped, re.ASCII):  # seconds or milliseconds since 1970
         stamp = datetime.fromtimestamp(int(stripped[:10]), UTC)
-        if plausible(stamp, now):
+        if is_plausible(stamp, now):
             return stamp
     first = next(find_dates(stripped, now, zone), None)
     return first.when if first is not None else None
 
 
-def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[Written]:
+def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[WrittenDate]:
     """Yield every plausible date in ``text``, in order (the formats of this module; see :func:`parse_date`).
 
     ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America.
     """
     text = text[:MAX_CHARS]
-    if PLAIN.fullmatch(text) and not DATED.search(text):  # true of most lines: the next steps cost thirty times as much
+    if PLAIN_CHARS.fullmatch(text) and not DATE_CHARS.search(text):  # true of most lines: the next steps cost thirty times as much
         return
     if not text.isascii():
         text = unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
@@ -115,7 +115,7 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
         if written is None:
             continue
         end = written.end
-        if plausible(written.when, now):
+        if is_plausible(written.when, now):
             yield written
 
 
@@ -126,7 +126,7 @@ def default_zone(text: str) -> tzinfo:
     return date_forms.KOREA if HANGUL.search(text) else UTC
 
 
-def plausible(when: datetime, now: datetime) -> bool:
+def is_plausible(when: datetime, now: datetime) -> bool:
     """Return whether a page read at ``now`` can have been published at ``when``."""
     try:
         return when.year >= EARLIEST and when <= now + date_forms.TOLERANCE
@@ -134,13 +134,13 @@ def plausible(when: datetime, now: datetime) -> bool:
         return False
 
 
-def _written(match: re.Match[str], reader: date_forms.Reader, text: str, local: datetime) -> Written | None:
+def _written(match: re.Match[str], reader: date_forms.Reader, text: str, local: datetime) -> WrittenDate | None:
     day = reader(match, local)
     if day is None:
         return None
     relative = reader in date_forms.RELATIVE
     if isinstance(day, datetime):
-        return Written(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
+        return WrittenDate(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
     (value, has_year), zone = day, local.tzinfo or UTC
     clock, end = date_forms.clock_after(text, match.end(), zone)
     if clock is None:
@@ -155,4 +155,4 @@ def _written(match: re.Match[str], reader: date_forms.Reader, text: str, local: 
             with suppress(ValueError):  # 29 February
                 when = when.replace(year=year)
                 break
-    return Written(match.start(), end, when, has_time=clock is not None, has_year=has_year, relative=relative)
+    return WrittenDate(match.start(), end, when, has_time=clock is not None, has_year=has_year, relative=relative)

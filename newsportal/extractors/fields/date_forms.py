@@ -119,7 +119,7 @@ _DIGIT = {
 _CN = "〇零○一二三四五六七八九"
 
 
-def number(text: str) -> int:
+def parse_number(text: str) -> int:
     """Return an integer in Arabic or Chinese numerals: 「二〇二四」, 「一百一十三」, 「廿一」."""
     if text.isdecimal():
         return int(text)
@@ -164,14 +164,14 @@ def _compact(match: re.Match[str], local: datetime) -> Day:
 
 
 def _chinese(match: re.Match[str], local: datetime) -> Day:
-    year, month, day = number(match["y"]), number(match["mo"]), number(match["d"])
+    year, month, day = parse_number(match["y"]), parse_number(match["mo"]), parse_number(match["d"])
     era = match["era"] or ""
     year += 1911 if "民" in era else 2018 if era == "令和" else 1988 if era == "平成" else 2000 if year < 100 else 0
     return _date(year, month, day)
 
 
 def _month_day(match: re.Match[str], local: datetime) -> Day:
-    return _without_year(local, number(match["mo"]), number(match["d"]))
+    return _without_year(local, parse_number(match["mo"]), parse_number(match["d"]))
 
 
 def _short_year(match: re.Match[str], local: datetime) -> Day:
@@ -224,7 +224,7 @@ def _ago(match: re.Match[str], local: datetime) -> Day:
     count, unit = match["n"].lower(), match["unit"].lower()
     size = _UNITS.get(unit) or _UNITS[unit.removesuffix("s")]
     try:
-        return local - size * (_FEW[count] if count in _FEW else number(count))
+        return local - size * (_FEW[count] if count in _FEW else parse_number(count))
     except OverflowError:  # 9999年前
         return None
 
@@ -302,7 +302,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
     )
 )  # Format and reader. If two formats match at the same position, the longer match is used.
 _LETTERS: Final = frozenset(letter for name in MONTH_NAMES for letter in (name[0], name[0].upper()))
-NEEDED: Final[dict[Reader, frozenset[str]]] = {
+REQUIRED_CHARACTERS: Final[dict[Reader, frozenset[str]]] = {
     _chinese: frozenset("年년"),
     _short_year: frozenset(":."),
     _month_day: frozenset("月-/"),

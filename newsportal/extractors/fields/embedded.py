@@ -18,7 +18,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from newsportal.extractors.fields.date import default_zone, read_date
-from newsportal.extractors.fields.headlines import ENTITY, plain, says_nothing, without_site
+from newsportal.extractors.fields.headlines import ENTITY, is_site_name, plain, without_site
 from newsportal.extractors.fields.metadata import Metadata
 from newsportal.extractors.fields.title import META_TITLES
 from newsportal.text import WORD, clean, dom, letters
@@ -34,15 +34,15 @@ MAX_STATES: Final = 20  # Assignments tried in one script
 # window.__NUXT__=(function(a,b){return {...}}(...)) · var content = "...". No script is executed. Bytes, objects, depth and attempts are
 # bounded, so the time is linear in the page.
 
-LONG: Final = 120  # minimum characters of a candidate: the shortest article is a paragraph
+MIN_TEXT_CHARS: Final = 120  # minimum characters of a candidate: the shortest article is a paragraph
 MAX_LITERAL_CHARS: Final = 500_000
-NEAR: Final = 3000  # Characters around a string literal that are searched for its title and date
+RADIUS: Final = 3000  # Characters around a string literal that are searched for its title and date
 MAX_NEAR: Final = 100  # titles and dates considered per literal
 MAX_TEXTS: Final = 5_000  # of a page
-ABOVE: Final = 3  # levels of objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
+MAX_LEVELS_ABOVE: Final = 3  # levels of objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
-_SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
+_SPAN: Final = f"{{{MIN_TEXT_CHARS},{MAX_LITERAL_CHARS}}}"
 # An escaped quote starts no literal: otherwise each of thousands would scan the rest of the script in vain.
 LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
@@ -50,7 +50,7 @@ DATES: Final = (
     "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
     "firstPublished createTime create_time createdAt created_at ctime date"
 ).split()
-KEYED: Final = re.compile(
+KEYED_VALUE: Final = re.compile(
     rf"""({"|".join((*TITLES, *DATES))})["']?\s*[:=]\s*"""
     r"""(?:"((?:[^"\\\n]|\\.){4,300})"|'((?:[^'\\\n]|\\.){4,300})'|(\d{10,13}))"""
 )
@@ -77,7 +77,7 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
             continue
         text, left = text[:left], left - len(text)
         is_json = "json" in kind
-        states = [state for state in (decoded(text.strip()),) if state is not None] if is_json else list(_assigned(text))
+        states = [state for state in (parse_json(text.strip()),) if state is not None] if is_json else list(_assigned(text))
         for state in states:
             waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
             count = 0
@@ -85,21 +85,21 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
                 value, key, owners, depth = waiting.pop()
                 count += 1
                 if isinstance(value, str):
-                    nested = decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
+                    nested = parse_json(value) if depth < MAX_DEPTH and len(value) >= MIN_TEXT_CHARS and value[:1] in "{[" else None
                     if nested is not None:
                         waiting.append((nested, key, owners, depth + 1))
-                    elif len(value) >= LONG:
+                    elif len(value) >= MIN_TEXT_CHARS:
                         yield ScriptText(value, _named(owners, TITLES), _named(owners, DATES), key)
                 elif depth >= MAX_DEPTH:
                     continue
                 elif isinstance(value, dict):
-                    within = (value, *owners)[: ABOVE + 1]
+                    within = (value, *owners)[: MAX_LEVELS_ABOVE + 1]
                     waiting.extend((inner, str(name), within, depth + 1) for name, inner in reversed(value.items()))
                 elif isinstance(value, list):
                     # a list of paragraphs, as texts or as objects with a text, becomes one text with a paragraph per line
                     texts = (_block_text(block, 0) for block in value[:2000]) if len(value) > 1 else ()
                     joined = "\n".join(filter(None, texts))
-                    if len(joined) >= LONG:
+                    if len(joined) >= MIN_TEXT_CHARS:
                         yield ScriptText(joined, _named(owners, TITLES), _named(owners, DATES), key)
                     waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
         if not states and LITERAL.search(text):
@@ -109,15 +109,15 @@ def script_texts(document: dom.Document) -> Iterator[ScriptText]:
             for match in LITERAL.finditer(text):
                 start, end = match.span()
                 before, after = bisect_left(starts, start), bisect_left(starts, end)
-                near = [entry for entry in entries[max(0, before - MAX_NEAR) : before] if entry[0] >= start - NEAR and entry[1] <= start]
-                near += [entry for entry in entries[after : after + MAX_NEAR] if entry[1] <= end + NEAR]
+                near = [entry for entry in entries[max(0, before - MAX_NEAR) : before] if entry[0] >= start - RADIUS and entry[1] <= start]
+                near += [entry for entry in entries[after : after + MAX_NEAR] if entry[1] <= end + RADIUS]
                 titles, dates = (tuple(value for _, _, key, value in near if key in keys) for keys in (TITLES, DATES))
-                yield ScriptText(unescaped(next(filter(None, match.groups()))), titles, dates)
+                yield ScriptText(unescape_literal(next(filter(None, match.groups()))), titles, dates)
         if left <= 0:
             return
 
 
-def decoded(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse a JSON text, allowing line feeds in strings; ``None`` if it is invalid."""
     try:
         return json.loads(text, strict=False)
@@ -140,7 +140,7 @@ def _assigned(text: str) -> Iterator[Any]:
         except (ValueError, RecursionError):
             continue
         if isinstance(state, str):
-            state = decoded(state)
+            state = parse_json(state)
         if isinstance(state, (dict, list)) and state:
             start = max(end, start)
             yield state
@@ -166,11 +166,11 @@ def _keyed(text: str) -> list[tuple[int, int, str, str]]:
 
     The word boundary before a name is checked after the match: a pattern that starts with the name is three times as fast.
     """
-    found = (match for match in KEYED.finditer(text) if not WORD.match(text[match.start() - 1 : match.start()]))
-    return [(*match.span(), match[1], unescaped(match[2] or match[3] or match[4])) for match in islice(found, MAX_OBJECTS)]
+    found = (match for match in KEYED_VALUE.finditer(text) if not WORD.match(text[match.start() - 1 : match.start()]))
+    return [(*match.span(), match[1], unescape_literal(match[2] or match[3] or match[4])) for match in islice(found, MAX_OBJECTS)]
 
 
-def unescaped(text: str) -> str:
+def unescape_literal(text: str) -> str:
     """Decode a JavaScript string literal."""
     if "\\" not in text:
         return text
@@ -193,15 +193,15 @@ CODE: Final = re.compile(
     r"function\s*\(|=>|[{;]\s*(?:var|let|const|return)\b|\}\s*\.[\w-]+\s*\{|^\s*[.#@][\w-]+[^。]{0,80}\{|base64,|\[\"\$\"", re.MULTILINE
 )
 MIN_SENTENCES: Final = 2
-PROSE: Final = 0.5  # Minimum share of an article's characters in lines with a sentence mark
-AGREED: Final = 6  # minimum letters shared by a title and the page's; a shorter title must match completely
+MIN_PROSE_SHARE: Final = 0.5  # Minimum share of an article's characters in lines with a sentence mark
+MIN_SHARED_LETTERS: Final = 6  # minimum letters shared by a title and the page's; a shorter title must match completely
 DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that its text must contain
 YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{10}")
-LONGER: Final = 2  # A text that starts with the description must be so many times as long, or it is only the description
+MIN_LENGTH_FACTOR: Final = 2  # A text that starts with the description must be so many times as long, or it is only the description
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddedArticle:
     """An article from the page's data: ``text`` has one paragraph per line; ``html`` (not sanitised) is set if the text had markup."""
 
     text: str
@@ -210,15 +210,15 @@ class Embedded:
     published: datetime | None = None
 
 
-def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = None) -> Embedded | None:
+def find_embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = None) -> EmbeddedArticle | None:
     """Return the longest article in the page's data, or ``None``. ``fetched`` is needed for its date."""
     # letters of the page's titles
     site = meta.get("og:site_name")
     page = plain(next((dom.text_of(node) for node in document.root.iter("title")), ""))
     meta_titles = (plain(meta.get(key)) for key in META_TITLES)
-    titles = (without_site(text, site) for text in (page, *meta_titles, plain(meta.article("headline"))) if text and not says_nothing(text))
+    titles = (without_site(text, site) for text in (page, *meta_titles, plain(meta.article("headline"))) if text and not is_site_name(text))
     witnesses = tuple(dict.fromkeys(filter(None, map(letters, titles))))
-    best: Embedded | None = None
+    best: EmbeddedArticle | None = None
     letters_of: dict[str, str] = {}
     for source in islice(_sources(document, meta), MAX_TEXTS):
         if best is not None and len(source.text) <= len(best.text):
@@ -235,7 +235,7 @@ def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = 
 def _sources(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
     body = meta.article("articleBody")
     title, date = meta.article("headline"), meta.article("datePublished")
-    if body and len(body) >= LONG:
+    if body and len(body) >= MIN_TEXT_CHARS:
         yield ScriptText(body, (title,) if title else (), (date,) if date else (), "articleBody")
     if "articleBody" in document.html:
         for node in dom.xpath(document.root, ".//*[@itemprop='articleBody']")[:3]:
@@ -250,7 +250,7 @@ def _agreeing(titles: Sequence[str], witnesses: Sequence[str], letters_of: dict[
         if (form := letters_of.get(title)) is None:  # a title may be near many texts
             form = letters_of[title] = letters(title)
         for witness in witnesses:
-            if form and (form == witness or (min(len(form), len(witness)) >= AGREED and (form in witness or witness in form))):
+            if form and (form == witness or (min(len(form), len(witness)) >= MIN_SHARED_LETTERS and (form in witness or witness in form))):
                 return clean(title)
     return None
 
@@ -258,7 +258,7 @@ def _agreeing(titles: Sequence[str], witnesses: Sequence[str], letters_of: dict[
 def _described(text: str, meta: Metadata) -> bool:
     declared = meta.get("og:description") or meta.get("description") or ""
     description = letters(declared)[:DESCRIPTION_LETTERS]
-    if len(text) < LONGER * len(declared) or len(description) < DESCRIPTION_LETTERS:
+    if len(text) < MIN_LENGTH_FACTOR * len(declared) or len(description) < DESCRIPTION_LETTERS:
         return False
     return description in letters(dom.text_of(dom.parse_html(_marked_up(text))))
 
@@ -270,7 +270,7 @@ def _marked_up(text: str) -> str:
     return html.unescape(text) if ENTITY.search(text) and not MARKUP.search(text) else text
 
 
-def _read(source: ScriptText, title: str | None, fetched: datetime | None) -> Embedded | None:
+def _read(source: ScriptText, title: str | None, fetched: datetime | None) -> EmbeddedArticle | None:
     text = _marked_up(source.text)
     marked = MARKUP.search(text) is not None
     if not marked and CODE.search(text[:5000]):
@@ -279,7 +279,7 @@ def _read(source: ScriptText, title: str | None, fetched: datetime | None) -> Em
     total = sum(map(len, lines))
     prose = [line for line in lines if SENTENCE.search(line)]
     sentences = sum(len(SENTENCE.findall(line)) for line in prose)
-    if total < LONG / 2 or sentences < MIN_SENTENCES or sum(map(len, prose)) < PROSE * total:
+    if total < MIN_TEXT_CHARS / 2 or sentences < MIN_SENTENCES or sum(map(len, prose)) < MIN_PROSE_SHARE * total:
         return None
     moments = (read_date(date, fetched, default_zone(lines[0])) for date in source.dates if YEAR.search(date)) if fetched else ()
-    return Embedded("\n".join(lines), text if marked else None, title, next(filter(None, moments), None))
+    return EmbeddedArticle("\n".join(lines), text if marked else None, title, next(filter(None, moments), None))

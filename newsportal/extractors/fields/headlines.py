@@ -22,19 +22,19 @@ SEPARATOR: Final = re.compile(
 _SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
 
 # 「某某新闻网：」 before the title
-SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
+LEADING_SITE: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
 # bullets and arrows of lists and breadcrumbs before a title
 BULLET: Final = re.compile(r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})")
-SITE_LAST: Final = re.compile(
+TRAILING_SITE: Final = re.compile(
     r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
 )
 SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # endings of site and section names
 
 # an editor's mark, which is part of the headline: （图）, [3P], 【16:15】
-MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
-ANCHOR: Final = re.compile(r"(?:\s?[¶§]|\s#)\s?$")  # the permalink after a heading in documentation
+TRAILING_MARK: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
+PERMALINK: Final = re.compile(r"(?:\s?[¶§]|\s#)\s?$")  # the permalink after a heading in documentation
 NAME_CHARS: Final = 16  # longer parts are headlines that only end like a name
-FEW: Final = 5  # minimum characters (twice that in Latin letters) of a title's first part; else its longest part is used
+MIN_PART: Final = 5  # minimum characters (twice that in Latin letters) of a title's first part; else its longest part is used
 ENTITY: Final = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 
 
@@ -45,11 +45,11 @@ def plain(text: str | None) -> str:
 
 
 def bare(title: str) -> str:
-    return SITE_FIRST.sub("", BULLET.sub("", ANCHOR.sub("", title))) or title
+    return LEADING_SITE.sub("", BULLET.sub("", PERMALINK.sub("", title))) or title
 
 
-def enough(part: str) -> bool:
-    return len(part) >= (FEW if not part.isascii() else 2 * FEW)
+def is_long_enough(part: str) -> bool:
+    return len(part) >= (MIN_PART if not part.isascii() else 2 * MIN_PART)
 
 
 def without_site(title: str, site: str | None = None) -> str:
@@ -61,13 +61,13 @@ def without_site(title: str, site: str | None = None) -> str:
     if len(parts) < 2:
         return title.strip(" _|｜-")
     first, longest = parts[0], max([part for part in parts if not _is_name(part)] or parts, key=len)
-    return first if enough(first) and 3 * len(first) > len(longest) else longest
+    return first if is_long_enough(first) and 3 * len(first) > len(longest) else longest
 
 
-def says_nothing(title: str, names: Iterable[str] = ()) -> bool:
+def is_site_name(title: str, names: Iterable[str] = ()) -> bool:
     """Return whether a page's title is only names of site and section: each part is short, in ``names``, or ends like a name."""
     name_set = frozenset(names)
-    return all(len(part) < FEW or part in name_set or _is_name(part) for part in list(filter(None, SEPARATOR.split(title))) or [title])
+    return all(len(part) < MIN_PART or part in name_set or _is_name(part) for part in list(filter(None, SEPARATOR.split(title))) or [title])
 
 
 def _is_name(part: str) -> bool:
@@ -77,11 +77,11 @@ def _is_name(part: str) -> bool:
 MAX_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
 RANKS: Final = {"h1": 0.6, "h2": 0.4, "h3": 0.3, "h4": 0.1, "h5": 0.1, "h6": 0.1}
 MARKED_RANK: Final = 0.2
-TITLED: Final = re.compile(
+TITLE_NAME: Final = re.compile(
     r"(?<![a-z])(?:(?:art|article|news|main|content|post|page|big|the|top|h|new|show|info|doc|text|nr|wz|xw)?[-_]?(?:titles?|tit|headlines?|subject|bt|biaoti|btn?t))(?![a-z])",
     re.IGNORECASE,
 )  # Classes and ids that mean title: ``title``, ``articleTitle``, ``news_title``, ``main-title``, ``bt`` (标题)
-OTHERS: Final = re.compile(
+OTHER_NAME: Final = re.compile(
     r"(?:sub|site|logo|side|list|more|menu|nav|col|box|tab|rel|hot|foot|video|photo|img|widget|block|module|section|comment)", re.IGNORECASE
 )  # Classes and ids of titles of boxes
 TAGS: Final = ("div", "span", "p", "td", "th", "font", "strong", "b", "dt", "em", "center", "label", "header")
@@ -108,7 +108,7 @@ def headings(document: dom.Document) -> Iterator[Ranked]:
         for node in found.get(tag, ()):
             full = short_text(node)
             texts = [full[: 2 * MAX_TITLE_CHARS]] if len(full) >= 2 else []
-            if texts and len(node) and not MARK_LAST.search(full):
+            if texts and len(node) and not TRAILING_MARK.search(full):
                 # the text before, and that of the first nested elements
                 parts = (" ".join((node.text or "").split()), *map(short_text, list(node)[:3]))
                 texts += [part for part in parts if 2 <= len(part) <= MAX_TITLE_CHARS and part != full]
@@ -118,11 +118,11 @@ def headings(document: dom.Document) -> Iterator[Ranked]:
                     yield Ranked(text, rank, part=number > 0)
 
 
-def marked(document: dom.Document) -> Iterator[Ranked]:
+def marked_headlines(document: dom.Document) -> Iterator[Ranked]:
     count = 0
     for node in document.root.iter(*TAGS):
         name = f"{node.get('class') or ''} {node.get('id') or ''}"
-        if name == " " or not TITLED.search(name) or OTHERS.search(name):
+        if name == " " or not TITLE_NAME.search(name) or OTHER_NAME.search(name):
             continue
         count += 1
         if count > MAX_HEADINGS:
@@ -148,7 +148,7 @@ DATE: Final = re.compile(
     rf"|\b{MONTH}\.? \d{{1,2}}\b|\b\d{{1,2}}\.? {MONTH}",
     re.IGNORECASE,
 )
-BESIDE_DATE: Final = re.compile(
+DATE_LABEL: Final = re.compile(
     r"来源|來源|发布|發布|發佈|发表|發表|时间|時間|日期|作者|编辑|記者|记者|字号|published|posted|updated|\bby\b", re.IGNORECASE
 )
 SENTENCE: Final = re.compile(r"[。；;:：]$")
@@ -159,7 +159,7 @@ PARAGRAPH_CHARS: Final = 70
 DATE_LINE_CHARS: Final = 120
 MIN_CHARS: Final = 6  # Minimum characters of a headline found by position alone
 MAX_LINES: Final = 2000
-WEAKEST: Final = 0.5
+MIN_SCORE: Final = 0.5
 
 
 def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | None:
@@ -168,11 +168,11 @@ def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | Non
     number_of = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
     dated = [number for number, line in enumerate(lines) if len(line) <= DATE_LINE_CHARS and DATE.search(line)]
     near = (Ranked(lines[number], 0.0) for date in dated for number in range(max(0, date - BEFORE_DATE), date) if "\t" not in lines[number])
-    best, most = None, WEAKEST
+    best, most = None, MIN_SCORE
     found = tuple(entry for entry in headings(document) if not entry.part and entry.text not in names and _may_be_headline(entry.text))
     if sum(entry.rank == RANKS["h1"] for entry in found) == 1:
         return found[0].text
-    for entry in (*headings(document), *marked(document), *near):
+    for entry in (*headings(document), *marked_headlines(document), *near):
         if not _may_be_headline(entry.text) or entry.text in names:
             continue
         number = number_of.get("".join(entry.text.split()))
@@ -183,9 +183,9 @@ def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | Non
 
 
 def _may_be_headline(text: str) -> bool:
-    text = MARK_LAST.sub("", text)
+    text = TRAILING_MARK.sub("", text)
     return MIN_CHARS <= len(text) <= MAX_HEADLINE and not (
-        SENTENCE.search(text) or CRUMB.search(text) or DATE.search(text) or says_nothing(text)
+        SENTENCE.search(text) or CRUMB.search(text) or DATE.search(text) or is_site_name(text)
     )
 
 
@@ -197,7 +197,7 @@ def _place(lines: Sequence[str], dated: Sequence[int], number: int) -> float:
     date = dated[after] if after < len(dated) else number
     score = 0.0
     if number < date <= number + BEFORE_DATE:
-        score = (0.6 + (0.4 if BESIDE_DATE.search(lines[date]) else 0.0)) * (1 - (date - number - 1) / BEFORE_DATE)
+        score = (0.6 + (0.4 if DATE_LABEL.search(lines[date]) else 0.0)) * (1 - (date - number - 1) / BEFORE_DATE)
     return score + (0.4 if any(map(_is_paragraph, lines[number + 1 : number + BEFORE_TEXT])) else 0.0)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from newsportal.extractors.article.hints import find_called, short_text
+from newsportal.extractors.article.hints import find_elements, short_text
 from newsportal.extractors.lists.hub_urls import Address
 from newsportal.text import CJK, chinese_share, clean, dom, fold_characters
 
@@ -27,7 +27,7 @@ class Metadata:
     their microdata; ``by_id``: other JSON-LD objects (people, images) by ``@id``; ``citation_authors``: one per ``meta``."""
 
     names: Mapping[str, str] = field(default_factory=dict)
-    things: tuple[Mapping[str, Any], ...] = ()
+    objects: tuple[Mapping[str, Any], ...] = ()
     by_id: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     canonical: str | None = None
     language: str | None = None
@@ -38,7 +38,7 @@ class Metadata:
 
     def article(self, key: str) -> str | None:
         """Return a text field of the JSON-LD article, such as ``headline``, ``datePublished``, ``articleBody``."""
-        for thing in self.things:
+        for thing in self.objects:
             value = thing.get(key)
             if isinstance(value, str) and value.strip():
                 return value.strip()
@@ -46,7 +46,7 @@ class Metadata:
 
     def article_image(self) -> str | None:
         """Return the URL of the JSON-LD article's ``image``: a text, an object with ``url``, an ``@id``, or a list of these."""
-        for thing in self.things:
+        for thing in self.objects:
             value = _first(thing.get("image"))
             if isinstance(value, dict):
                 value = value if "url" in value or "contentUrl" in value else self.by_id.get(str(value.get("@id")), value)
@@ -57,7 +57,7 @@ class Metadata:
 
     def named(self, key: str, *, organisations: bool = False) -> tuple[str, ...]:
         """Return the names of people, or of organisations, under ``key`` of the JSON-LD article (``author``, ``publisher``)."""
-        for thing in self.things:
+        for thing in self.objects:
             found = tuple(name for name, is_organisation in self._names(thing.get(key)) if is_organisation == organisations and name)
             if found:
                 return found
@@ -158,19 +158,19 @@ def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
 
 ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$")
 # A quick check for such items in the source.
-WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
+MICRODATA_HINT: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
 MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
-ADDRESSES: Final = {**dict.fromkeys(("a", "link", "area"), "href"), **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src")}
+URL_KEYS: Final = {**dict.fromkeys(("a", "link", "area"), "href"), **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src")}
 # Properties that contain the full text or other people's texts: these are read from the page instead.
-LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
+SKIPPED_PROPERTIES: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
 
 
 def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:
     """Yield each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one text search."""
-    count, written = 0, "schema.org/" in document.html and WRITTEN.search(document.html)
-    for node in find_called(document, ("schema.org/",), ("itemtype",)) if written else ():
+    count, written = 0, "schema.org/" in document.html and MICRODATA_HINT.search(document.html)
+    for node in find_elements(document, ("schema.org/",), ("itemtype",)) if written else ():
         if node.get("itemscope") is not None and ARTICLE.search((node.get("itemtype") or "").strip()):
             count += 1
             if count > MAX_ITEMS:
@@ -185,7 +185,7 @@ def _item(node: dom.Element, depth: int) -> dict[str, Any]:
     for number, (name, element) in enumerate(_properties(node)):
         if number >= MAX_PROPERTIES:
             break
-        if name.lower() in LONG:
+        if name.lower() in SKIPPED_PROPERTIES:
             continue
         nested = element.get("itemscope") is not None
         value = _item(element, depth + 1) if nested and depth < MAX_NESTING else _value(element)
@@ -215,7 +215,7 @@ def _value(node: dom.Element) -> str:
     content = node.get("content")
     if content is not None:
         return str(content).strip()[:MAX_VALUE_CHARS]
-    address = ADDRESSES.get(node.tag)
+    address = URL_KEYS.get(node.tag)
     if address and node.get(address):
         return str(node.get(address)).strip()[:MAX_VALUE_CHARS]
     if node.tag in ("time", "data", "meter") and (value := node.get("datetime") or node.get("value")):
@@ -228,12 +228,12 @@ def _value(node: dom.Element) -> str:
 KANA: Final = re.compile("[\u3041-\u30fa]")
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 ENGLISH: Final = re.compile(r"\b(?:the|of|and|to|is|that)\b", re.IGNORECASE)
-SAMPLE: Final = 3000
+SAMPLE_CHARS: Final = 3000
 
 
 def language_of(meta: Metadata, lines: Sequence[str]) -> str | None:
     """Return the language (BCP 47), by the text first: templates are often copied with a wrong ``lang``."""
-    text = "".join(lines)[:SAMPLE]
+    text = "".join(lines)[:SAMPLE_CHARS]
     declared = re.sub(r"[^A-Za-z-].*$", "", (meta.language or "").replace("_", "-")).lower()
     if len(KANA.findall(text)) > 0.05 * len(text) > 0:
         return "ja"

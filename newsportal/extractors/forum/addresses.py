@@ -20,7 +20,7 @@ SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a sessio
 PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 TRACKING: Final = re.compile(r"^(?:utm_\w+|fbclid|gclid|spm|scm|share_\w+|_t)$", re.IGNORECASE)
 # URLs that count pages from 0, or by entries: there 1 is not the first page.
-COUNTED: Final = re.compile(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/")
+OFFSET_URL: Final = re.compile(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/")
 _FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page of origin
 
 
@@ -35,7 +35,7 @@ class Address:
     place: int = 0
 
 
-IDLE: Final = re.compile(
+IGNORED_PARAMETERS: Final = re.compile(
     r"^(?:extra|fpage|highlight|hilit|from|fromuid|mobile|view|styleid|sid|s|toread|isappinstalled|goto|u_atoken|no_definitions)$", re.I
 )  # Parameters that do not distinguish a board's or thread's pages. ``view=next`` and the like link to other threads: handled before.
 PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
@@ -86,7 +86,7 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class UrlScheme:
     """URLs with query parameters: the script's name, required parameters, the id's parameter and the page's."""
 
     kind: Kind
@@ -96,8 +96,8 @@ class Script:
     needs: tuple[tuple[str, str], ...] = ()
 
 
-SCRIPTS: Final = tuple(
-    Script(kind, re.compile(name), id, page, needs)  # type: ignore[arg-type]
+URL_SCHEMES: Final = tuple(
+    UrlScheme(kind, re.compile(name), id, page, needs)  # type: ignore[arg-type]
     for kind, name, id, page, needs in (
         ("thread", r"/forum\.php$", "tid", "page", (("mod", "viewthread"),)),
         ("board", r"/forum\.php$", "fid", "page", (("mod", "forumdisplay"),)),
@@ -121,12 +121,12 @@ SCRIPTS: Final = tuple(
         ("board", r"/(?:index\.php)?$", "board", "start", ()),
     )
 )
-ELSEWHERE: Final = re.compile(
+OTHER_ACTIONS: Final = re.compile(
     r"[?&](?:goto=|action=(?!read)|do=|orderby=|order=|sort|filter=|view=(?:next|prev|newest|print|unread)|mode=|authorid=|ordertype=|typeid=|watch=|bookmark=)"
     r"|/(?:new|unread|latest|reply|edit|quote)/?$|printthread|sendtopic",
     re.IGNORECASE,
 )  # Another order, a filter, an action, another thread: not read as board or thread
-POINTERS: Final = re.compile(
+POST_LINK: Final = re.compile(
     r"[?&](?:p|pid)=\d|[?&]goto=|mod=redirect|/post-?\d|#?post=|\.msg\d|/t/[^/]+/\d+/\d+|getlastpost|getnewpost|page=e\b|/unread|/latest$",
     re.IGNORECASE,
 )
@@ -148,15 +148,15 @@ WORDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
 )
 
 
-def read(url: str) -> Address:
+def parse_address(url: str) -> Address:
     """Classify ``url``. Never raises; an unknown URL is ``other``, cleaned."""
-    plain = cleaned(url)
+    plain = clean_url(url)
     if not _is_sound(plain):
         return Address("other", plain)
     path = re.sub(r"^[a-z]+://[^/?]+", "", plain)
-    if POINTERS.search(path) and not PAGED_BY_P.search(path):
+    if POST_LINK.search(path) and not PAGED_BY_P.search(path):
         return Address("post", plain)
-    if not ELSEWHERE.search(path):
+    if not OTHER_ACTIONS.search(path):
         for kind, form in PATHS:
             if match := form.search(path):
                 return _address(kind, plain, path[: match.start()], match["id"], match["page"])
@@ -176,7 +176,7 @@ def _is_sound(url: str) -> bool:
     return True
 
 
-def cleaned(url: str) -> str:
+def clean_url(url: str) -> str:
     """Return ``url`` without fragment, session and origin, as it is fetched."""
     try:
         parts = urlsplit(url[:MAX_CHARS].strip())
@@ -194,13 +194,13 @@ def cleaned(url: str) -> str:
 def _is_idle(name: str, value: str) -> bool:
     if SESSION_NAME.match(name):
         return bool(SESSION_VALUE.match(value)) or not value
-    return bool(TRACKING.match(name) or (IDLE.match(name) and name.lower() not in ("view", "goto", "s")))
+    return bool(TRACKING.match(name) or (IGNORED_PARAMETERS.match(name) and name.lower() not in ("view", "goto", "s")))
 
 
 def _by_script(url: str) -> Address | None:
     parts = urlsplit(url)
     values = dict(parse_qsl(parts.query.replace(";", "&")))
-    for script in SCRIPTS:
+    for script in URL_SCHEMES:
         match = script.name.search(parts.path)
         if match and script.id in values and all(values.get(name) == value for name, value in script.needs):
             id, _, offset = values[script.id].partition(".")  # SMF: topic=12.20
@@ -213,7 +213,7 @@ def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Ad
     host = host_of(url)
     first = _FIRST_LIST.sub(r"\1-1.html", url) if kind == "thread" else url
     folder = re.sub(r"/index\.php/?$|/$", "", folder)
-    return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or COUNTED.search(url) else 0)
+    return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or OFFSET_URL.search(url) else 0)
 
 
 def host_of(url: str) -> str:
@@ -228,7 +228,7 @@ def key_of(url: str) -> str:
     """Return the key of a board or thread with an unknown URL scheme: host, path and parameters."""
     if not _is_sound(url):
         return url
-    parts = urlsplit(cleaned(url))
+    parts = urlsplit(clean_url(url))
     path = parts.path.rstrip("/") or "/"
     return f"{host_of(url)}{path}?{parts.query}" if parts.query else f"{host_of(url)}{path}"
 
@@ -237,7 +237,7 @@ def form_of(url: str) -> str:
     """Return the URL's form, shared by pages of one kind: without its numbers, or its last part if it has none."""
     if not _is_sound(url):
         return url
-    parts = urlsplit(cleaned(url))
+    parts = urlsplit(clean_url(url))
     path = re.sub(r"\d+", "#", parts.path)
     if "#" not in path and not parts.query:
         path = re.sub(r"[^/]+/?$", "*", path)

@@ -44,16 +44,16 @@ RELATIVE: Final = re.compile(
     re.IGNORECASE,
 )
 # An age without a word for "ago" (3h, 10 Monate 3 Wochen): a time only if its element is named so.
-AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
-MAY_HOLD: Final = re.compile(
+BARE_AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
+TIME_HINT: Final = re.compile(
     r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
 )  # a digit, 刚刚, just now, an hour ago, vor einer Stunde; starts with a character class, which makes the search fast
-MAY_HOLD_NUMBERS: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
+DATE_HINT: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
 WORD: Final = re.compile(r"[^\W\d_]{3,}")
 MONTH_WORDS: Final = frozenset(name.replace("ı", "i") for name in MONTH_NAMES)  # re takes ı for i where case is ignored
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
-STAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
-NOT_POSTED: Final = re.compile(
+UNIX_TIMESTAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
+OTHER_TIME: Final = re.compile(
     r"regist|joined|join date|member since|mitglied seit|beigetreten|dabei seit|inscri|miembro|membro|iscritto|dołączył"
     r"|lid (?:sinds|geworden)"
     r"|last (?:edited|modified|activity|seen|online|visit|login|updated)|edited (?:by|on|at)|edited:|zuletzt|bearbeitet|geändert|letzte"
@@ -113,14 +113,14 @@ ACTIONS: Final = frozenset(
 
 def is_time(text: str, named: bool = False) -> bool:
     """Return whether a short text contains a time; ``named``: its element is named as a time."""
-    if len(text) > MAX_TIME_CHARS or not MAY_HOLD.search(text):
+    if len(text) > MAX_TIME_CHARS or not TIME_HINT.search(text):
         return False
-    return holds_date(text) or bool(RELATIVE.search(text) or (named and AGE.match(text)))
+    return contains_date(text) or bool(RELATIVE.search(text) or (named and BARE_AGE.match(text)))
 
 
-def holds_date(text: str) -> bool:
+def contains_date(text: str) -> bool:
     """Return whether a text contains an ``ABSOLUTE`` date, after a quick check for digits next to a separator or a month."""
-    may_hold = MAY_HOLD_NUMBERS.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
+    may_hold = DATE_HINT.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
     return may_hold and ABSOLUTE.search(text) is not None
 
 
@@ -128,11 +128,11 @@ def attribute_time(node: Node) -> str | None:
     """Return a time in an attribute of the element, as written."""
     for name in TIME_ATTRIBUTES:
         value: str | None = node.element.get(name)
-        if not value or len(value) > MAX_TIME_CHARS or not MAY_HOLD.search(value) or not (node.tag != "meta" or name == "content"):
+        if not value or len(value) > MAX_TIME_CHARS or not TIME_HINT.search(value) or not (node.tag != "meta" or name == "content"):
             continue
-        if name not in ("title", "content") and STAMP.match(value):
+        if name not in ("title", "content") and UNIX_TIMESTAMP.match(value):
             return value
-        if holds_date(value) and (name not in ("title", "content") or len(value) < 60):
+        if contains_date(value) and (name not in ("title", "content") or len(value) < 60):
             return value
     return None
 
@@ -141,7 +141,7 @@ def time_nodes(tree: Tree) -> list[bool]:
     """Return for each node whether it contains a time, in its own text or in an attribute."""
     found, left = [False] * len(tree.nodes), MAX_TIMES
     for piece, owner in zip(tree.pieces, tree.owner, strict=True):
-        if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[owner] and MAY_HOLD.search(piece) and not piece.strip().isdigit():
+        if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[owner] and TIME_HINT.search(piece) and not piece.strip().isdigit():
             node = tree.nodes[owner]
             found[owner] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
             left -= found[owner]
@@ -152,12 +152,12 @@ def time_nodes(tree: Tree) -> list[bool]:
     return found
 
 
-def leads_to_member(link: Node) -> bool:
+def is_member_link(link: Node) -> bool:
     return MEMBER_LINK.search(link.element.get("href", "")[:MAX_CHARS].lower()) is not None
 
 
 @lru_cache(maxsize=4096)
-def is_authors(names: str) -> bool:
+def is_author_name(names: str) -> bool:
     return AUTHOR_NAME.search(names) is not None
 
 
@@ -167,8 +167,8 @@ def author_nodes(tree: Tree) -> list[bool]:
     for at, node in enumerate(tree.nodes):
         if node.last - node.first > 8 or node.last == node.first:
             continue
-        linked = node.tag == "a" and leads_to_member(node)
-        if linked or (node.names and is_authors(node.names)) or tree.values["itemprop"].get(at) in AUTHOR_PROPERTIES:
+        linked = node.tag == "a" and is_member_link(node)
+        if linked or (node.names and is_author_name(node.names)) or tree.values["itemprop"].get(at) in AUTHOR_PROPERTIES:
             text = tree.short(at, 12)
             found[at] = 0 < len(text) <= 50 and text.lower() not in ACTIONS
     return found
@@ -179,7 +179,7 @@ def is_quotation(names: str) -> bool:
     return QUOTE.search(names) is not None
 
 
-def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
+def clear_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
     """Clear ``flags`` within quotations; return the outermost quotations."""
     found = []
     at = 0

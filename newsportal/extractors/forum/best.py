@@ -21,15 +21,15 @@ from typing import Any, Final
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.fields.date import read_date
-from newsportal.extractors.fields.embedded import decoded
+from newsportal.extractors.fields.embedded import parse_json
 from newsportal.extractors.fields.metadata import type_of
-from newsportal.extractors.forum.anchors import author_nodes, time_nodes, without_quotes
+from newsportal.extractors.forum.anchors import author_nodes, clear_quotes, time_nodes
 from newsportal.extractors.forum.authors import find_authors
-from newsportal.extractors.forum.engines import engines_of, hinted
+from newsportal.extractors.forum.engines import engines_of, records_from_selectors
 from newsportal.extractors.forum.groups import Signs, posts_of, signs_of
-from newsportal.extractors.forum.paths import Record, find_bodies, overlay
-from newsportal.extractors.forum.post import Scene, post_of
-from newsportal.extractors.forum.records import opening_before, with_siblings, without_strangers
+from newsportal.extractors.forum.paths import Record, find_bodies, overlay_records
+from newsportal.extractors.forum.post import PostContext, post_of
+from newsportal.extractors.forum.records import add_siblings, filter_posts, find_opening_post
 from newsportal.extractors.forum.times import Calendar, calendar_of, find_times
 from newsportal.extractors.forum.tree import MAX_POSTS, Tree, read_tree
 from newsportal.items import Post
@@ -37,14 +37,14 @@ from newsportal.text import clean, dom
 
 MIN_WORTH: Final = 0.09  # a similar node with neither time nor name is not a post
 COMMENT_CHARS: Final = 200  # minimum length of an HTML comment with posts
-MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages deliver their posts in HTML comments, which a script unpacks
+BLOCK_TAG: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages deliver their posts in HTML comments, which a script unpacks
 LATER_PAGE: Final = re.compile(
     r"[?&/;]p(?:age)?[=/-]?0*(?:[2-9]|1\d)\d*\b|-\d+-0*(?:[2-9]|1\d)\d*-\d+\.html?$|[?&]start=0*[1-9]", re.IGNORECASE
 )  # URL of a thread's second or later page, which has no opening post
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageAnalysis:
     tree: Tree
     times: list[bool]
     authors: list[bool]
@@ -60,7 +60,7 @@ def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[
     """
     posts = _posts(document, now, hints)
     if not posts:
-        comments = "".join(comment for comment in _comments(document.html) if len(comment) >= COMMENT_CHARS and MARKUP.search(comment))
+        comments = "".join(comment for comment in _comments(document.html) if len(comment) >= COMMENT_CHARS and BLOCK_TAG.search(comment))
         posts = _posts(dom.from_text(comments, document.url), now, hints) if comments else ()
     if posts := posts or tuple(structured_posts(document, now)):
         return posts
@@ -80,27 +80,27 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
     language = document.root.get("lang") or document.root.get("xml:lang")
     tree = read_tree(body if body is not None else document.root)
     times, authors = time_nodes(tree), author_nodes(tree)
-    quotes = without_quotes(tree, times, authors)
-    page = Page(tree, times, authors, quotes, signs_of(times, authors), calendar_of(tree, times, now, language))
+    quotes = clear_quotes(tree, times, authors)
+    page = PageAnalysis(tree, times, authors, quotes, signs_of(times, authors), calendar_of(tree, times, now, language))
     records, hinted_at = _records(page, document, hints)
     if not records:
         return ()
     records = _with_fields(page, records)
-    if records and not hinted_at and (opening := opening_before(page.tree, page.signs, records)):
+    if records and not hinted_at and (opening := find_opening_post(page.tree, page.signs, records)):
         records += _with_fields(page, [opening])
     records.sort(key=lambda record: record.nodes[0])
     nodes = sorted(at for record in records for at in record.nodes)
     if records and not LATER_PAGE.search(document.url):
         records[0].opening = True
-    scene = Scene(page.tree, document, page.quotes, nodes, page.calendar)
+    scene = PostContext(page.tree, document, page.quotes, nodes, page.calendar)
     return tuple(post_of(scene, record) for record in records)
 
 
-def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
+def _records(page: PageAnalysis, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
     """Return the posts, and whether an engine's hints found them."""
     for engine in engines_of(document.html) if hints else ():
-        if found := hinted(page.tree, page.signs, engine):
-            wider = with_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
+        if found := records_from_selectors(page.tree, page.signs, engine):
+            wider = add_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
             for record, other in zip(found, wider, strict=True):
                 record.nodes = other.nodes
             return found[:MAX_POSTS], True
@@ -109,21 +109,21 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
         return [], False
     members = [at for at, worth in zip(group.members, group.worth, strict=True) if worth >= MIN_WORTH]
     members = members[:MAX_POSTS]
-    return with_siblings(page.tree, page.signs, members), False
+    return add_siblings(page.tree, page.signs, members), False
 
 
-def _with_fields(page: Page, records: Sequence[Record]) -> list[Record]:
-    overlaid = overlay(page.tree, page.signs, records)
+def _with_fields(page: PageAnalysis, records: Sequence[Record]) -> list[Record]:
+    overlaid = overlay_records(page.tree, page.signs, records)
     body = find_bodies(page.tree, overlaid)
     find_authors(page.tree, overlaid, page.authors, body)
     find_times(page.tree, overlaid, page.times, body, page.calendar)
-    return without_strangers(page.tree, overlaid, body)
+    return filter_posts(page.tree, overlaid, body)
 
 
 # Posts in a page's structured data: JSON-LD of type DiscussionForumPosting, QAPage and their comments and answers (schema.org).
 
 KINDS: Final = re.compile(r"DiscussionForumPosting|SocialMediaPosting|Question$|Comment$|Answer$")
-REPLIES: Final = ("comment", "suggestedAnswer", "acceptedAnswer")
+REPLY_KEYS: Final = ("comment", "suggestedAnswer", "acceptedAnswer")
 MAX_JSON: Final = 4_000_000
 TAG: Final = re.compile(r"<[a-zA-Z/][^<>]{0,2000}>")
 BREAKS: Final = re.compile(r"<(?:br|/p|/div|/li)[^<>]{0,200}>|\r?\n", re.IGNORECASE)
@@ -136,7 +136,7 @@ def structured_posts(document: dom.Document, now: datetime) -> list[Post]:
         text = script.text or ""
         if "ld+json" not in (script.get("type") or "").lower() or len(text) > MAX_JSON:
             continue
-        data = decoded(text)
+        data = parse_json(text)
         # threads are at the top, in the graph or the main entity
         tops = data if isinstance(data, list) else [data]
         graph = [inner for top in tops if isinstance(top, dict) and isinstance(top.get("@graph"), list) for inner in top["@graph"]]
@@ -158,7 +158,7 @@ def _thread(thing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         elif isinstance(item, dict):
             count += 1
             yield item
-            waiting.extendleft(item[name] for name in reversed(REPLIES) if name in item)
+            waiting.extendleft(item[name] for name in reversed(REPLY_KEYS) if name in item)
 
 
 def _post(thing: Mapping[str, Any], now: datetime) -> Post | None:

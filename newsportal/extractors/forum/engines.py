@@ -20,9 +20,9 @@ from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
 from newsportal.text.expressions import word_matcher
 
-MORE: Final = 1.5  # a later selector for bodies is used if it finds so many times more posts than the best before
+MIN_GAIN: Final = 1.5  # a later selector for bodies is used if it finds so many times more posts than the best before
 # A part of a selector: a tag, a class, an id or an attribute that equals or begins with a value
-SIMPLE: Final = re.compile(r"""((?:^([a-z][\w-]*)|\.([\w-]+)|\[([\w-]+)(\^?=)['"]?([^'"\]]+)['"]?\]))""")
+SIMPLE_SELECTOR: Final = re.compile(r"""((?:^([a-z][\w-]*)|\.([\w-]+)|\[([\w-]+)(\^?=)['"]?([^'"\]]+)['"]?\]))""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,19 @@ def engines_of(html: str) -> Iterator[Engine]:
     return (engine for engine in engines() if engine.name in candidates)
 
 
-def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
+def records_from_selectors(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
     """Return a record for each post that the engine's selectors find, in page order."""
-    containers = {at for choice in engine.post.split(", ") for at in numbers(tree, choice)} if engine.post else set()
+    containers = {at for choice in engine.post.split(", ") for at in select_all(tree, choice)} if engine.post else set()
     found: list[Record] = []
     for choice in engine.body.split(", "):
-        bodies = outermost(tree, numbers(tree, choice)) if not containers else numbers(tree, choice)
+        bodies = outermost(tree, select_all(tree, choice)) if not containers else select_all(tree, choice)
         nearest: dict[int, Record] = {}  # container around each body, with the first body in it; broken markup nests posts
         for body in bodies:
-            at = next((node for node in chain((body,), tree.above(body)) if node in containers), 0)
+            at = next((node for node in chain((body,), tree.ancestors(body)) if node in containers), 0)
             if at > 0:
                 nearest.setdefault(at, Record((at,), body=body))
-        records = [nearest[at] for at in sorted(nearest)] or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]
-        found = records if len(records) > MORE * len(found) else found
+        records = [nearest[at] for at in sorted(nearest)] or [Record((enclosing_post(tree, signs, at, bodies),), body=at) for at in bodies]
+        found = records if len(records) > MIN_GAIN * len(found) else found
         if containers and len(found) == len(containers):
             break
     authors, times = (select(tree, selector) if selector else [] for selector in (engine.author, engine.time))
@@ -86,10 +86,10 @@ def hinted(tree: Tree, signs: Signs, engine: Engine) -> list[Record]:
 
 def select(tree: Tree, selector: str) -> list[int]:
     """Return the nodes that a selector matches, in page order. Of alternatives separated by commas, the first with a match is used."""
-    return next((found for choice in selector.split(", ") if (found := numbers(tree, choice))), [])
+    return next((found for choice in selector.split(", ") if (found := select_all(tree, choice))), [])
 
 
-def numbers(tree: Tree, selector: str) -> list[int]:
+def select_all(tree: Tree, selector: str) -> list[int]:
     """Return the nodes that a selector matches, in page order. Linear: it uses the tree's index; XPath reads all classes each time."""
     found: list[int] = []
     for place, step in enumerate(_steps_of(selector)):
@@ -132,7 +132,7 @@ def _steps_of(selector: str) -> tuple[Step, ...]:
     """Parse a selector such as ``div.a > [id^=b] .c``, the only CSS supported. Raises ``ValueError`` for anything else."""
     steps = []
     for combinator, compound in re.findall(r"(?:^|( > | ))([^\s>]+)", selector):
-        parts = SIMPLE.findall(compound)
+        parts = SIMPLE_SELECTOR.findall(compound)
         if not parts or "".join(part[0] for part in parts) != compound:
             raise ValueError(f"not a selector of an engine: {selector!r}")
         attributes = tuple((key, value, operator == "^=") for _, _, _, key, operator, value in parts if key)
@@ -141,7 +141,7 @@ def _steps_of(selector: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def around(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:
+def enclosing_post(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:
     """Return the largest node around a body without other bodies; for a page's only body, the smallest with a name and a time."""
     place, top = bisect_left(bodies, body), body
     before = bodies[place - 1] if place else -1
@@ -156,4 +156,4 @@ def around(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:
 
 def _within(tree: Tree, record: Record, nodes: Sequence[int]) -> int | None:
     places = range(*(bisect_left(nodes, at) for at in (record.nodes[0], tree.nodes[record.nodes[0]].stop)))
-    return next((nodes[place] for place in places if record.body is None or not tree.holds(record.body, nodes[place])), None)
+    return next((nodes[place] for place in places if record.body is None or not tree.contains(record.body, nodes[place])), None)

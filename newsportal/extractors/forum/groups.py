@@ -23,23 +23,23 @@ INLINE: Final = frozenset(
     "a span b i em strong img br p font time abbr small u s h1 h2 h3 h4 h5 h6 label sup sub code pre svg button figure picture "
     "hr cite q meta link".split()
 )  # Elements that are not posts
-FLOOR_WORTH: Final = 0.4
-NOTHING: Final = FLOOR_WORTH**3
-ENOUGH_CHARS: Final = 6  # the shortest posts have one character, but share their block with a member's rank and location
+MIN_FACTOR: Final = 0.4
+EMPTY_WORTH: Final = MIN_FACTOR**3
+FULL_TEXT_CHARS: Final = 6  # the shortest posts have one character, but share their block with a member's rank and location
 DIGIT: Final = re.compile(r"\d")
-NUMBERED: Final = 1.3
-HINT: Final = 1.25
-NAMED: Final = re.compile(
+NUMBERED_FACTOR: Final = 1.3
+NAME_FACTOR: Final = 1.25
+POST_NAME: Final = re.compile(
     r"(?<![a-z])(?:posts?|messages?|msg|repl(?:y|ies)|answers?|topic|thread|floor|pid|hentry|cpost)(?![a-z])|post(?:bit|id|row|_)",
     re.IGNORECASE,
 )  # names of posts on many sites; a small bonus between similar candidates
-COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # such names may be comments under a post
+COMMENT_NAME: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # such names may be comments under a post
 MAX_KEYS: Final = 7
 MIN_WORTH: Final = 0.2
-WITHIN: Final = 0.8
-REGULAR: Final = 0.8
+MIN_CONTAINED_SHARE: Final = 0.8
+MIN_REGULAR_SHARE: Final = 0.8
 MIN_OUTER_SHARE: Final = 0.2
-TRIED: Final = 150
+MAX_GROUPS: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,19 @@ def signs_of(times: Sequence[bool], authors: Sequence[bool]) -> Signs:
 
 
 def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total: int) -> Group:
-    worth, mass, rest = [], 0, 1 - FLOOR_WORTH
+    worth, mass, rest = [], 0, 1 - MIN_FACTOR
     for times, authors, chars in own_counts(tree, signs, members):
-        text = FLOOR_WORTH + rest * min(1.0, chars / ENOUGH_CHARS)
-        worth.append((FLOOR_WORTH + rest * (times > 0)) * (FLOOR_WORTH + rest * (authors > 0)) * text - NOTHING)
+        text = MIN_FACTOR + rest * min(1.0, chars / FULL_TEXT_CHARS)
+        worth.append((MIN_FACTOR + rest * (times > 0)) * (MIN_FACTOR + rest * (authors > 0)) * text - EMPTY_WORTH)
         mass += chars
     sum_worth = sum(worth)
-    score = sum_worth * sqrt(max(mass, 0) / total) * (sum_worth / len(worth)) * (HINT if NAMED.search(names) else 1)
+    score = sum_worth * sqrt(max(mass, 0) / total) * (sum_worth / len(worth)) * (NAME_FACTOR if POST_NAME.search(names) else 1)
     # the share of the members whose first name is the commonest one
     first = Counter(tree.nodes[at].names.split(None, 1)[0] if tree.nodes[at].names else "" for at in members)
     score *= first.most_common(1)[0][1] / len(members)
     # whether most members have an id with a number, each another
     ids = {ident for at in members if (ident := tree.values["id"].get(at)) and DIGIT.search(ident)}
-    score *= NUMBERED if len(ids) >= REGULAR * len(members) else 1
+    score *= NUMBERED_FACTOR if len(ids) >= MIN_REGULAR_SHARE * len(members) else 1
     return Group(names, tuple(members), tuple(worth), score)
 
 
@@ -118,7 +118,7 @@ def posts_of(tree: Tree, signs: Signs) -> Group | None:
         if len(members) > 1:
             names[tuple(members)] = f"{names.get(tuple(members), '')} {name}"
     found = [_scored(tree, signs, name, members, total) for members, name in names.items()]
-    ranked = sorted((group for group in found if group.score > 0), key=lambda group: (-group.score, group.members))[:TRIED]
+    ranked = sorted((group for group in found if group.score > 0), key=lambda group: (-group.score, group.members))[:MAX_GROUPS]
     if not ranked:
         return None
     best = ranked[0]
@@ -136,12 +136,12 @@ def _is_around(tree: Tree, signs: Signs, outer: Group, inner: Group) -> bool:
         counts.append(bisect_left(starts, tree.nodes[at].stop) - bisect_left(starts, at))
         if at in inner.members:
             return False
-    if len(members) < (2 if COMMENT.search(inner.names) else 3) or sum(counts) < WITHIN * len(starts) or max(counts) < 2:
+    if len(members) < (2 if COMMENT_NAME.search(inner.names) else 3) or sum(counts) < MIN_CONTAINED_SHARE * len(starts) or max(counts) < 2:
         return False
     usual = max(set(counts), key=counts.count)
-    if usual > 1 and counts.count(usual) >= REGULAR * len(counts):
+    if usual > 1 and counts.count(usual) >= MIN_REGULAR_SHARE * len(counts):
         return True
     both = sorted((*members, *starts))
     counts_by_node = dict(zip(both, own_counts(tree, signs, both), strict=True))
-    good = sum(all(count > least for count, least in zip(counts_by_node[at], (0, 0, ENOUGH_CHARS), strict=True)) for at in members)
-    return good >= REGULAR * len(members)
+    good = sum(all(count > least for count, least in zip(counts_by_node[at], (0, 0, FULL_TEXT_CHARS), strict=True)) for at in members)
+    return good >= MIN_REGULAR_SHARE * len(members)

@@ -19,7 +19,7 @@ from itertools import product
 from typing import Final
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.pean import Marked, as_post, marked_page
+from newsportal.extractors.forum.pean import MarkedPage, as_post, marked_page
 from newsportal.items import Post
 from newsportal.text import dom
 
@@ -44,7 +44,7 @@ def extract(document: dom.Document, now: datetime, threshold: float = THRESHOLD)
     return tuple(as_post(page, at, now) for at in best)
 
 
-def _anchor_trees(page: Marked, siblings: Sequence[int], threshold: float) -> list[int]:
+def _anchor_trees(page: MarkedPage, siblings: Sequence[int], threshold: float) -> list[int]:
     """Return the largest set of siblings connected by similarity."""
     pivots = {at: frozenset(_pivots(page, at)) for at in siblings}
     kinds = list(dict.fromkeys(pivots.values()))[:MAX_KINDS]
@@ -63,7 +63,7 @@ def _anchor_trees(page: Marked, siblings: Sequence[int], threshold: float) -> li
     return [at for at in siblings if pivots[at] in best]
 
 
-def _pivots(page: Marked, top: int) -> list[Pivot]:
+def _pivots(page: MarkedPage, top: int) -> list[Pivot]:
     found: list[Pivot] = []
     for at in page.within(top):
         if page.anchor[at]:

@@ -33,22 +33,22 @@ ASIDE: Final = re.compile(
     r"|actions?|tools|meta|footer))(?![a-z])",
     re.IGNORECASE,
 )  # names of a post's parts other than its text: user card, signature, buttons, edit notes, hidden tips
-STATES: Final = frozenset(
+STATE_CLASSES: Final = frozenset(
     "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
     "seen hidden".split()
 )
-FORM: Final = 0.9
+ASIDE_TAG_SHARE: Final = 0.9
 ASIDE_TAGS: Final = frozenset(("aside", "footer", "nav", "form"))
-UNCOUNTED: Final = frozenset("br img".split())
+UNCOUNTED_TAGS: Final = frozenset("br img".split())
 MAX_PLACE: Final = 4
-KEPT_WORDS: Final = 2
-HELD: Final = 0.8
+SIGNATURE_CLASSES: Final = 2
+MIN_BODY_SHARE: Final = 0.8
 MAX_PLACES: Final = 12
 MAX_NODES: Final = 600  # Nodes of a post that are overlaid: later ones in a longer post belong to its text
 Key = tuple[int, str, str, int]
 COMMENTS: Final = re.compile(r"comments?(?![a-z])|(?<![a-z])(?:lzl|pstl|cm|repl(?:y|ies)|nested|children)(?![a-z])", re.IGNORECASE)
-SOME: Final = 0.3
-MAIN: Final = 0.5  # share of all posts' text: with more, a path is never aside (``postdetails`` is a card here, the post there)
+MIN_COMMENT_SHARE: Final = 0.3
+MAX_ASIDE_SHARE: Final = 0.5  # share of all posts' text: with more, a path is never aside (``postdetails`` is a card here, the post there)
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Overlay:
     def inside(self, body: int, count: int) -> set[int]:
         """Return the paths at and below the body, where names and times belong to others; none if most bodies contain one (``count``)."""
         found: set[int] = set()
-        if body and count < HELD * len(self.paths[body].at):
+        if body and count < MIN_BODY_SHARE * len(self.paths[body].at):
             for number, path in enumerate(self.paths):
                 if number == body or path.above in found:
                     found.add(number)
@@ -103,12 +103,12 @@ class Overlay:
 @lru_cache(maxsize=4096)
 def signature(names: str) -> str:
     """Return the words that identify a node within posts: its first classes, or its id if it has none."""
-    words = [word for word in names.split() if word not in STATES]
-    classes = [word for word in words if not word.startswith("#")][:KEPT_WORDS]
+    words = [word for word in names.split() if word not in STATE_CLASSES]
+    classes = [word for word in words if not word.startswith("#")][:SIGNATURE_CLASSES]
     return " ".join(classes or words[:1])
 
 
-def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
+def overlay_records(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     """Overlay the records. Nodes of another record inside one (nested posts) are left out."""
     paths = [Path(-1, "", "")]
     numbers: dict[Key, int] = {}
@@ -130,7 +130,7 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
                     continue
                 count += 1
                 ordinal, name = 0, signature(node.names) if node.names else ""
-                if node.tag not in UNCOUNTED:
+                if node.tag not in UNCOUNTED_TAGS:
                     form = (node.parent, node.tag, name)
                     ordinal = places[form] = places.get(form, -1) + 1
                 key = (of_node[node.parent], node.tag, name, ordinal if ordinal < MAX_PLACE else MAX_PLACE)
@@ -139,10 +139,10 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
     total = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
         above = paths[path.above]
-        most = total * (FORM if path.tag in ASIDE_TAGS else MAIN)
+        most = total * (ASIDE_TAG_SHARE if path.tag in ASIDE_TAGS else MAX_ASIDE_SHARE)
         marked = path.tag in ASIDE_TAGS or is_aside(path.names)
         # replies nested in a post have names and times of their own
-        comments = min(path.times, path.authors) >= SOME * len(path.at) and COMMENTS.search(path.names) is not None
+        comments = min(path.times, path.authors) >= MIN_COMMENT_SHARE * len(path.at) and COMMENTS.search(path.names) is not None
         path.aside = above.aside or (path.mass <= most and marked) or comments
         if path.aside and not above.aside:
             outer = path.above
@@ -196,15 +196,15 @@ def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | No
 
 # The path of the posts' text: the one on which most posts have most text of their own, without name and time.
 
-COVERED: Final = 0.5  # share of posts that must have the path: most have no poll, picture or attachment
+MIN_COVERAGE: Final = 0.5  # share of posts that must have the path: most have no poll, picture or attachment
 MAX_CHARS: Final = 400  # characters of a text that count: one essay must not outweigh twenty answers
-NAMED: Final = 1.6
-IMPURE: Final = 0.3  # Factor for a path named as content; for one with a name or time in at least ``MOSTLY`` of the posts
-DEEPER: Final = 1.02
-STAY: Final = 0.8
+CONTENT_FACTOR: Final = 1.6
+IMPURE_FACTOR: Final = 0.3  # Factor for a path named as content; for one with a name or time in at least ``MIN_MOST_SHARE`` of the posts
+DEPTH_FACTOR: Final = 1.02
+TEXTUAL_FACTOR: Final = 0.8
 # Of equal paths the inner one is better, unless it is an element of which texts consist.
-STAYS: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a font h1 h2 h3 h4 h5 h6 br img code center".split())
-MOSTLY: Final = 0.5
+TEXTUAL: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a font h1 h2 h3 h4 h5 h6 br img code center".split())
+MIN_MOST_SHARE: Final = 0.5
 
 
 def find_bodies(tree: Tree, overlay: Overlay) -> int:
@@ -212,11 +212,11 @@ def find_bodies(tree: Tree, overlay: Overlay) -> int:
     best, most = 0, 0.0
     depth = [0.0] * len(overlay.paths)
     for number, path in enumerate(overlay.paths):
-        depth[number] = depth[path.above] * DEEPER if number else 1.0
-        if number and not path.aside and len(path.masses) >= COVERED * len(overlay.records):
+        depth[number] = depth[path.above] * DEPTH_FACTOR if number else 1.0
+        if number and not path.aside and len(path.masses) >= MIN_COVERAGE * len(overlay.records):
             worth = float(sum(min(max(mass, 0), MAX_CHARS) for mass in path.masses.values()))
-            worth *= NAMED if CONTENT.search(path.names) else STAY if path.tag in STAYS else 1.0
-            worth *= IMPURE if max(path.times, path.authors) >= MOSTLY * len(path.at) else 1.0
+            worth *= CONTENT_FACTOR if CONTENT.search(path.names) else TEXTUAL_FACTOR if path.tag in TEXTUAL else 1.0
+            worth *= IMPURE_FACTOR if max(path.times, path.authors) >= MIN_MOST_SHARE * len(path.at) else 1.0
             worth *= depth[number]
             if worth > most:
                 best, most = number, worth
@@ -244,8 +244,8 @@ def _uncommon_body(tree: Tree, overlay: Overlay, place: int, path: int) -> int:
     for step in reversed(chain):
         at = overlay.paths[step].at.get(place, at)
     while True:
-        children = [child for child in tree.children(at) if tree.nodes[child].tag not in STAYS and not is_aside(tree.nodes[child].names)]
+        children = [child for child in tree.children(at) if tree.nodes[child].tag not in TEXTUAL and not is_aside(tree.nodes[child].names)]
         heaviest = max(children, key=tree.mass, default=None)
-        if heaviest is None or tree.mass(heaviest) < MOSTLY * max(tree.mass(at), 1):
+        if heaviest is None or tree.mass(heaviest) < MIN_MOST_SHARE * max(tree.mass(at), 1):
             return at
         at = heaviest

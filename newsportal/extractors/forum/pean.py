@@ -22,7 +22,7 @@ from typing import Final
 from newsportal.errors import NotApplicable
 from newsportal.extractors.fields.date import default_zone
 from newsportal.extractors.forum.anchors import ABSOLUTE
-from newsportal.extractors.forum.times import moment
+from newsportal.extractors.forum.times import parse_time
 from newsportal.extractors.forum.tree import steps_of
 from newsportal.items import Post
 from newsportal.text import dom
@@ -40,7 +40,7 @@ from newsportal.text import dom
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
 MIN_ANCHORS: Final = 2  # times in the thesis's forms; a page with fewer is not a Chinese forum's, and any written date is an anchor
 MAX_TEXT_CHARS: Final = 2_000  # characters of a longer text that are searched: a post time is in a short line
-REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: removed beforehand, as comments are
+REMOVED_TAGS: Final = frozenset(("script", "style"))  # 3.3.2: removed beforehand, as comments are
 MAX_CHILDREN: Final = 60
 MAX_DEPTH: Final = 30
 MAX_NODES: Final = 60_000
@@ -49,7 +49,7 @@ Shape = tuple[str, tuple[int, ...]]
 
 
 @dataclass
-class Marked:
+class MarkedPage:
     """A page's nodes in document order. ``pivots``: anchors in the subtree; ``shape``: the same for equal ones; ``size``: its nodes."""
 
     nodes: list[dom.Element] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Marked:
             waiting.extend(reversed(self.children[at]))
 
 
-def marked_page(document: dom.Document) -> Marked:
+def marked_page(document: dom.Document) -> MarkedPage:
     """Mark the nodes of a page. Raises ``NotApplicable`` (``no-anchors``) if none contains a time."""
     body = document.root.find("body")
     page = mark(body if body is not None else document.root)
@@ -96,14 +96,14 @@ def marked_page(document: dom.Document) -> Marked:
     return page
 
 
-def mark(body: dom.Element) -> Marked:
+def mark(body: dom.Element) -> MarkedPage:
     """Number the nodes, and count anchors: nodes whose text contains a post time while no node below has one (definition 3.5)."""
-    page = Marked()
+    page = MarkedPage()
     current = -1
     events = dom.walk(body)
     for event, element in events:
         if event == "start":
-            if element.tag in REMOVED or len(page.nodes) >= MAX_NODES:
+            if element.tag in REMOVED_TAGS or len(page.nodes) >= MAX_NODES:
                 events.skip_subtree()
                 continue
             page.nodes.append(element)
@@ -132,7 +132,7 @@ def mark(body: dom.Element) -> Marked:
     return page
 
 
-def _count_anchors(page: Marked, pattern: re.Pattern[str]) -> None:
+def _count_anchors(page: MarkedPage, pattern: re.Pattern[str]) -> None:
     """Mark as anchors the nodes whose text matches ``pattern`` while none of their descendants' does, and count them per subtree."""
     dated = []
     for at, node in enumerate(page.nodes):
@@ -146,12 +146,12 @@ def _count_anchors(page: Marked, pattern: re.Pattern[str]) -> None:
         page.pivots[at] = below + page.anchor[at]
 
 
-def tree_match(page: Marked, first: int, second: int) -> int:
+def tree_match(page: MarkedPage, first: int, second: int) -> int:
     """Return the number of maximal matched nodes of two subtrees (algorithm 3.1)."""
     return _match(page, page.shape[first], page.shape[second])
 
 
-def _match(page: Marked, first: int, second: int) -> int:
+def _match(page: MarkedPage, first: int, second: int) -> int:
     """Return the match of two shapes, recursively to at most ``MAX_DEPTH`` levels."""
     key = (first, second) if first <= second else (second, first)
     found = page.matched.get(key)
@@ -174,14 +174,14 @@ def _match(page: Marked, first: int, second: int) -> int:
 # Conversion of a block found by PEAN or MiBAT to a post: all its text, and the first time in it.
 
 
-def as_post(page: Marked, at: int, now: datetime) -> Post:
+def as_post(page: MarkedPage, at: int, now: datetime) -> Post:
     """Return the block of node ``at`` as a post. The thesis does not define a post's text and author."""
     text = "\n".join(dom.lines_of(page.nodes[at]))
     match = POST_TIME.search(text) or ABSOLUTE.search(text)
     date_text = match[0] if match else None
     return Post(
         author=None,
-        published=moment(date_text, now, default_zone(text)) if date_text else None,
+        published=parse_time(date_text, now, default_zone(text)) if date_text else None,
         text=text,
         date_text=date_text,
         block_text=text,
@@ -214,7 +214,7 @@ def relative_mean_deviation(sample: Sequence[int]) -> float:
     return sum(abs(value - mean) for value in sample) / len(sample) / mean
 
 
-def _records(page: Marked, children: Sequence[int], base: int) -> list[int]:
+def _records(page: MarkedPage, children: Sequence[int], base: int) -> list[int]:
     """Return the posts among siblings (algorithm 3.3)."""
     matches = sorted(((tree_match(page, child, base), -child) for child in children if child != base), reverse=True)
     found, last = [base], 0

@@ -39,17 +39,17 @@ MAX_HEADER_CHARS: Final = 120  # a node with the name or the time within the bod
 SMILEY: Final = re.compile(r"smil|emot|emoji|/face|icon", re.IGNORECASE)
 MIN_PIXELS: Final = 40
 MAX_IMAGES: Final = 100
-NUMBERED: Final = re.compile(
+NUMBERED_ID: Final = re.compile(
     r"(?:post|pid|p|msg|message|comment|reply|answer|entry|read|elcomment|js-post|t1|r|id|m)[-_]?(?:id)?[-_]?(\d{2,})$", re.IGNORECASE
 )
-FINDS: Final = re.compile(r"(?:[?&](?:p|pid|post|postid|comment)=|#[a-z_-]{0,12}|/posts?[-/])(\d{2,})", re.IGNORECASE)
+POST_LINK: Final = re.compile(r"(?:[?&](?:p|pid|post|postid|comment)=|#[a-z_-]{0,12}|/posts?[-/])(\d{2,})", re.IGNORECASE)
 MAX_LOOKED: Final = 600
 FLOOR_PIECES: Final = 6
-LOOKED: Final = 80  # Nodes of a post whose id or link may contain its number
+MAX_SEARCHED_NODES: Final = 80  # Nodes of a post whose id or link may contain its number
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PostContext:
     """Shared input for all posts of a page. ``quotes``: the outermost quotations, ``posts``: the nodes of all posts, both in page order;
     ``calendar``: how to read times."""
 
@@ -60,7 +60,7 @@ class Scene:
     calendar: Calendar
 
 
-def post_of(scene: Scene, record: Record) -> Post:
+def post_of(scene: PostContext, record: Record) -> Post:
     """Return the post of a record, without the text of nested posts."""
     tree = scene.tree
     body = record.nodes[0] if record.body is None else record.body
@@ -69,7 +69,7 @@ def post_of(scene: Scene, record: Record) -> Post:
     quotes = []
     for at in _inside(tree, body, scene.quotes):  # holes are in page order, none in another
         place = bisect_right(holes, at)
-        if place == 0 or not tree.holds(holes[place - 1], at):
+        if place == 0 or not tree.contains(holes[place - 1], at):
             quotes.append(at)
     full = _cleaned(tree.lines(body, holes))
     unquoted = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
@@ -95,7 +95,7 @@ def _inside(tree: Tree, top: int, nodes: Sequence[int]) -> Sequence[int]:
     return nodes[bisect_right(nodes, top) : bisect_left(nodes, tree.nodes[top].stop)]
 
 
-def _holes(scene: Scene, record: Record, body: int) -> list[int]:
+def _holes(scene: PostContext, record: Record, body: int) -> list[int]:
     """Return the nodes in a body that are not the post's text: signatures, buttons, hidden tips, nested posts, its header."""
     tree = scene.tree
     posts = frozenset(_inside(tree, body, scene.posts))
@@ -113,7 +113,7 @@ def _cleaned(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if not EDIT_NOTE.match(line) and not NOISE.match(line)]
 
 
-def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
+def _images(scene: PostContext, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
     tree = scene.tree
     found: dict[str, Image] = {}
     skipped, following = frozenset(holes), body + 1
@@ -133,12 +133,12 @@ def _number_of(tree: Tree, record: Record) -> str | None:
     """Return the site's number for a post: from an id, else from a permalink."""
     linked = None
     for top in sorted(record.nodes):
-        for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
+        for at in range(top, min(tree.nodes[top].stop, top + MAX_SEARCHED_NODES)):
             node = tree.nodes[at]
-            if (ident := tree.values["id"].get(at)) and (match := NUMBERED.search(ident)):
+            if (ident := tree.values["id"].get(at)) and (match := NUMBERED_ID.search(ident)):
                 return match[1]
             if linked is None and node.tag == "a" and OWN_LINK.search(href := node.element.get("href", "")):
-                found = FINDS.search(href)
+                found = POST_LINK.search(href)
                 linked = found[1] if found else None
     return linked
 

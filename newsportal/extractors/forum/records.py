@@ -16,7 +16,7 @@ HEADING_TAGS: Final = frozenset(("header", "nav", "footer", "form", "aside"))
 NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header footer aside b strong em i label".split())
 
 
-def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
+def add_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
     """Return a record for each member; if text or times are in the siblings between members, each record includes those after or before."""
     single = [Record((at,)) for at in members]
     parents = {tree.nodes[at].parent for at in members}
@@ -45,7 +45,7 @@ def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
     return lambda at: (tree.nodes[at].tag, signature(tree.nodes[at].names))
 
 
-def without_strangers(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
+def filter_posts(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
     """Return the records that are posts: with a name or a time if most have them, and with text or an image."""
     records = overlay.records
     authored = sum(record.author is not None for record in records) >= USUAL_SHARE * len(records)
@@ -57,15 +57,15 @@ def without_strangers(tree: Tree, overlay: Overlay, body: int) -> list[Record]:
             continue
         node = tree.nodes[record.body]
         has_text = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])
-        if has_text or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body)):
+        if has_text or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.descendants(record.body)):
             posts.append(record)
     return posts
 
 
-def opening_before(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
+def find_opening_post(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
     """Return the opening post in another container: the nearest node before ``records`` with a time, a name and text."""
     first = min(record.nodes[0] for record in records)
-    for container in tree.above(first):
+    for container in tree.ancestors(first):
         earlier = [
             child for child in tree.children(container) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
         ]
@@ -81,7 +81,7 @@ def _is_post_like(tree: Tree, signs: Signs, at: int) -> bool:
     stop = tree.nodes[at].stop
     if tree.mass(at) < OPENING_CHARS or signs.times[stop] == signs.times[at] or signs.authors[stop] == signs.authors[at]:
         return False
-    for below in tree.below(at):
+    for below in tree.descendants(at):
         node = tree.nodes[below]
         bare = signs.times[node.stop] == signs.times[below] and signs.authors[node.stop] == signs.authors[below]
         if node.tag not in NO_TEXT and tree.mass(below) >= OPENING_CHARS and not is_aside(node.names) and bare:

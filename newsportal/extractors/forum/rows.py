@@ -13,24 +13,24 @@ from newsportal.extractors.fields.date import DATE_LIKE, find_dates
 from newsportal.extractors.forum.addresses import form_of
 from newsportal.text import CJK, dom
 
-SEVERAL: Final = ""  # owner of a box with links of several keys
+SEVERAL_KEYS: Final = ""  # owner of a box with links of several keys
 MAX_LABEL_CHARS: Final = 64  # the longest date written in a list, with its 「发表于」
-TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
+TIME_ATTRIBUTES: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
 CLOCK: Final = re.compile(r"\d{1,2}\s*[:：]\s*\d{2}")
 NUMBER: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,7})")
 # One number, or two: 「12 / 345」 are replies and views.
-ALONE: Final = re.compile(r"[(（\[]?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})\s*(?:/\s*(\d[\d,]*))?\s*[)）\]]?")
+LONE_NUMBER: Final = re.compile(r"[(（\[]?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})\s*(?:/\s*(\d[\d,]*))?\s*[)）\]]?")
 REPLIES: Final = re.compile(
     r"回复|回復|回帖|回應|回应|评论|跟帖|repl(?:y|ies)|answers?|comments?|antworten|réponses|respuestas|\bposts?\b|\bnum\b", re.IGNORECASE
 )
 VIEWS: Final = re.compile(r"查看|浏览|瀏覽|点击|阅读|人气|views?|hits|lectures|aufrufe|likes?|votes?", re.IGNORECASE)
-STUCK: Final = re.compile(
+STICKY: Final = re.compile(
     r"stick|pinned|pin[-_]?\d|(?<![a-z])pin(?![a-z])|置顶|置頂|announce|公告|headtopic|(?<![a-z-])top(?![a-z-])|featured-topic",
     re.IGNORECASE,
 )
 LEVELS: Final = 2  # boxes above the row whose names may mark sticky threads
 MINUTE, DAY = 60.0, 86_400.0
-Facts = tuple[int | None, datetime | None, float, bool]
+RowFacts = tuple[int | None, datetime | None, float, bool]
 UNITS: Final = ((re.compile(r"秒|second|刚刚|just now|分|min", re.IGNORECASE), 120.0), (re.compile(r"时|時|hour", re.IGNORECASE), 7_200.0))
 
 
@@ -44,9 +44,9 @@ def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element
         while above is not None:
             previous = owner.setdefault(above, key)
             if previous != key:
-                if previous == SEVERAL:
+                if previous == SEVERAL_KEYS:
                     break
-                owner[above] = SEVERAL
+                owner[above] = SEVERAL_KEYS
             above = above.getparent()
     found = {}
     for key, node in first.items():
@@ -57,7 +57,7 @@ def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element
     return found
 
 
-def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], now: datetime, zone: tzinfo) -> Facts:
+def read_row(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], now: datetime, zone: tzinfo) -> RowFacts:
     """Return replies as listed, the latest time, its precision in seconds, and whether the row is sticky.
 
     ``pager``: links to a thread's further pages, whose numbers are ignored.
@@ -70,7 +70,7 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
         if not isinstance(node.tag, str):
             continue
         texts = [text for text in (None if node in skipped else node.text, None if node is row else node.tail) if text]
-        attributes = [value for name in TIMED if (value := node.get(name)) and DATE_LIKE.search(value[:MAX_LABEL_CHARS])]
+        attributes = [value for name in TIME_ATTRIBUTES if (value := node.get(name)) and DATE_LIKE.search(value[:MAX_LABEL_CHARS])]
         for value in attributes or [text for text in texts if DATE_LIKE.search(text[:MAX_LABEL_CHARS])]:
             dates = [date for date in find_dates(value[:MAX_LABEL_CHARS], now, zone) if date.when <= now + timedelta(hours=1)]
             times += [(written.when, _precision(value, written.relative)) for written in dates]
@@ -82,7 +82,7 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
         f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")
     ]
     names += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
-    return replies, last, precision, any(STUCK.search(name) for name in names if name.strip())
+    return replies, last, precision, any(STICKY.search(name) for name in names if name.strip())
 
 
 def _precision(text: str, relative: bool) -> float:
@@ -99,7 +99,7 @@ def _count(text: str, node: dom.Element, declared: list[int], possible: list[int
         return
     around = f"{node.get('class') or ''} {node.get('title') or ''} {label} {node.tail or '' if node.tag == 'dfn' else ''}"
     below = " ".join((child.text or "") for child in node)[:40]
-    if match := ALONE.fullmatch(label):
+    if match := LONE_NUMBER.fullmatch(label):
         number = int(match[1].replace(",", ""))
         if VIEWS.search(around + below) and not REPLIES.search(around + below):
             return
@@ -110,24 +110,24 @@ def _count(text: str, node: dom.Element, declared: list[int], possible: list[int
 
 # Classify boards and threads by the rows of links with one URL form, if their URLs are unknown.
 
-OF_BOARDS: Final = re.compile(
+BOARD_ROW: Final = re.compile(
     r"主题|主題|帖子数|帖数|版主|今日|最后发表|最后发言|\btopics?\b|\bthreads?\b|\bposts\b|\bdiscussions?\b|moderator|thèmes|themen",
     re.IGNORECASE,
 )
-OF_THREADS: Final = re.compile(
+THREAD_ROW: Final = re.compile(
     r"回复|回復|回帖|回應|回应|查看|浏览|瀏覽|阅读|点击|\brepl(?:y|ies)\b|\bviews?\b|\banswers?\b", re.IGNORECASE
 )  # what stands in the rows of a list of boards, and of threads. A row of boards counts threads, a row of threads counts replies.
 MIN_THREADS: Final = 2
 SHARE: Final = 0.5
 MIN_TITLE: Final = 5.0  # Characters (a Latin letter counts half): names of members and boards are shorter than titles on the average
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "dt", "strong"})
-COUNTED: Final = re.compile(r"(?<![\d:/-])\d{1,6}(?![\d:]|[-/.年月]\d)")  # A number that is no part of a date or time
+COUNT: Final = re.compile(r"(?<![\d:/-])\d{1,6}(?![\d:]|[-/.年月]\d)")  # A number that is no part of a date or time
 MAX_ROW: Final = 400  # characters; what is longer is no row but a part of the page
 TIME_WORDS: Final = re.compile(r"\d{1,2}:\d{2}|\d{4}[-/.年]\d|前\b|前$|\bago\b|昨天|今天")
-Sorted = Mapping[str, Literal["board", "thread"]]
+KindByUrl = Mapping[str, Literal["board", "thread"]]
 
 
-def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
+def sort_by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> KindByUrl:
     """Return URL → kind, for the links (element, URL, text) to boards and threads."""
     groups: dict[str, list[tuple[dom.Element, str, str]]] = defaultdict(list)
     for node, url, text in links:
@@ -146,7 +146,7 @@ def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
             boxes = [box]
         rows = [dom.text_of(box)[:MAX_ROW] for box in boxes]
         # shares of the rows: with words of lists of threads, of boards, with numbers, with a time
-        threads, boards, numbered = (sum(bool(words.search(row)) for row in rows) / len(rows) for words in (OF_THREADS, OF_BOARDS, COUNTED))
+        threads, boards, numbered = (sum(bool(words.search(row)) for row in rows) / len(rows) for words in (THREAD_ROW, BOARD_ROW, COUNT))
         timed = sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows)
         headed = {url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS}
         length = sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles)

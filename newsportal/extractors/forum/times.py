@@ -11,11 +11,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from newsportal.extractors.fields.date import default_zone, find_dates, parse_date, plausible
-from newsportal.extractors.fields.date_forms import CHINA, number
-from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
+from newsportal.extractors.fields.date import default_zone, find_dates, is_plausible, parse_date
+from newsportal.extractors.fields.date_forms import CHINA, parse_number
+from newsportal.extractors.forum.anchors import ABSOLUTE, OTHER_TIME, TIMED_NAME, UNIX_TIMESTAMP, attribute_time
 from newsportal.extractors.forum.paths import Overlay, Path, best_paths, same_leaf, signature
-from newsportal.extractors.forum.tree import BREAK, Tree
+from newsportal.extractors.forum.tree import LINE_BREAK, Tree
 from newsportal.text import CJK, chinese_share, clean
 
 # How a board writes its times: the zone they are in, and whether the day or the month comes first.
@@ -26,10 +26,10 @@ ZONE: Final = re.compile(r"(?<![A-Za-z])(?:GMT|UTC|WEZ|MEZ)\s?(?P<sign>[+-])\s?(
 ZONE_NAMES: Final = ("GMT", "UTC", "WEZ", "MEZ")
 MAX_ZONE_CHARS: Final = 200
 LAST_PIECES: Final = 600  # Pieces at the end of a page that are searched, if no longer than a line
-FAR: Final = 14
-CHINESE: Final = 0.3
+MAX_OFFSET_HOURS: Final = 14
+MIN_CHINESE_SHARE: Final = 0.3
 MAX_SAMPLE: Final = 20_000  # A page whose letters are Chinese in such a share is; so many characters of it are counted
-SLASHED: Final = re.compile(r"(?<![\d./-])(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{4}|\d{2})(?!\d)")
+NUMERIC_DATE: Final = re.compile(r"(?<![\d./-])(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{4}|\d{2})(?!\d)")
 MONTH_FIRST: Final = frozenset(("en", "zh", "ja", "ko"))  # languages that ``extractors/date`` reads month first; only America does
 
 
@@ -49,16 +49,16 @@ def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str 
     foot = "\n".join(last)
     for piece in reversed(last) if any(name in foot for name in ZONE_NAMES) else ():
         match = ZONE.search(piece) if len(piece) <= MAX_ZONE_CHARS else None
-        if match and int(match["hours"]) <= FAR:
+        if match and int(match["hours"]) <= MAX_OFFSET_HOURS:
             offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
             zone = timezone(-offset if match["sign"] == "-" else offset)
             break
     if zone is None:
         text = "".join(tree.pieces)[:MAX_SAMPLE]
-        zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a Chinese name makes no Chinese board
+        zone = CHINA if chinese_share(text) >= MIN_CHINESE_SHARE else default_zone(CJK.sub("", text))  # one Chinese name is not enough
     votes: Counter[bool] = Counter()  # whether the day comes first, from unambiguous dates
     for at, flag in enumerate(flags):
-        match = SLASHED.search(tree.short(at, 12)) if flag else None
+        match = NUMERIC_DATE.search(tree.short(at, 12)) if flag else None
         if match and (int(match[1]) > 12) != (int(match[2]) > 12):
             votes[int(match[1]) > 12] += 1
     by_language = language is not None and language.lower().replace("_", "-").split("-")[0] not in MONTH_FIRST
@@ -95,7 +95,7 @@ _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
 MAX_AGE_CHARS: Final = 60  # A relative time is short
 
 
-def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
+def parse_time(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
     """Return the time in a short text, aware, or ``None``. Extends :func:`newsportal.extractors.fields.date.find_dates`."""
     first = next(find_dates(text, now, zone, day_first), None)
     if first is not None:
@@ -104,7 +104,7 @@ def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool
         return None
     local = now.astimezone(zone) if zone else now
     when = _named_day(text, local) or _age(text, local)
-    return when if when is not None and plausible(when, now) else None
+    return when if when is not None and is_plausible(when, now) else None
 
 
 def _named_day(text: str, now: datetime) -> datetime | None:
@@ -124,7 +124,7 @@ def _age(text: str, now: datetime) -> datetime | None:
         size = _LETTERS.get(unit.lower()) or next((size for pattern, size in _UNITS if pattern.match(unit)), None)
         if size is not None:
             exact = amount.isdecimal() or _FIGURES.fullmatch(amount)
-            total += size * (float(number(amount)) if exact else _VAGUE.get(amount, 1.0))
+            total += size * (float(parse_number(amount)) if exact else _VAGUE.get(amount, 1.0))
         elif amount.isdecimal():
             return None
     return now - timedelta(seconds=total) if total else None
@@ -132,14 +132,14 @@ def _age(text: str, now: datetime) -> datetime | None:
 
 BEFORE_CHARS: Final = 24
 BEFORE_PIECES: Final = 12  # Text so close before a date describes it: 注册时间, Join Date
-POSTED: Final = re.compile(
+POSTED_WORD: Final = re.compile(
     r"post[ée]|publi|geschrieben|verfasst|written|wrote|发表|發表|发布|回复于|написа|добавлено|geplaatst|inviato|enviado|escrito|»",
     re.IGNORECASE,
 )  # words next to the time of a post
 # Points of a place: for the share of posts that have a time there, ``time`` or ``datetime``, its name, a time of day, a word, times that
 # grow from post to post (down to minus that), and off for the same time in all.
-HALF: Final = 0.5
-COVER, MARKED, CALLED, CLOCK, SAYS, RISING, SAME = 2.0, 0.6, 0.4, 0.4, 0.6, 2.0, 0.5
+MIN_SHARE: Final = 0.5
+COVERAGE_WEIGHT, ATTRIBUTE_WEIGHT, NAME_WEIGHT, CLOCK_WEIGHT, POSTED_WEIGHT, ORDER_WEIGHT, SAME_PENALTY = 2.0, 0.6, 0.4, 0.4, 0.6, 2.0, 0.5
 MAX_COMPARED: Final = 8
 MAX_CHARS: Final = 200
 
@@ -166,41 +166,41 @@ def find_times(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int, c
 def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool], covers: dict[str, int], calendar: Calendar) -> float:
     places = [at for at in path.at.values() if flags[at]]
     posted = [at for at in places if not _is_anothers(tree, at)]
-    if not posted or len(posted) < HALF * len(places):
+    if not posted or len(posted) < MIN_SHARE * len(places):
         return 0.0
     node = tree.nodes[posted[0]]
     machine = node.tag in ("time", "abbr") or node.element.get("datetime") or tree.values["itemprop"].get(posted[0])
     texts = [_short_text(tree, at) or node.element.get("title", "") for at in posted]
-    score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(overlay.records)
-    score += MARKED if machine else 0.0
-    score += CALLED if TIMED_NAME.search(node.names) else 0.0
-    score += CLOCK if sum(":" in text for text in texts) >= HALF * len(texts) else 0.0
-    score += SAYS if sum(POSTED.search(text) is not None for text in texts) >= HALF * len(texts) else 0.0
+    score = COVERAGE_WEIGHT * max(len(posted), covers.get(signature(path.names), 0)) / len(overlay.records)
+    score += ATTRIBUTE_WEIGHT if machine else 0.0
+    score += NAME_WEIGHT if TIMED_NAME.search(node.names) else 0.0
+    score += CLOCK_WEIGHT if sum(":" in text for text in texts) >= MIN_SHARE * len(texts) else 0.0
+    score += POSTED_WEIGHT if sum(POSTED_WORD.search(text) is not None for text in texts) >= MIN_SHARE * len(texts) else 0.0
     # how far the times grow from post to post, from -0.5 to 0.5; nothing is said of fewer than three
     dates = [when for text in texts[:MAX_COMPARED] if (when := _moment(text, calendar)) is not None]
-    if len(dates) >= max(3, HALF * min(len(texts), MAX_COMPARED)):
-        score += RISING * (sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF)
-    return score - (SAME if len(overlay.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
+    if len(dates) >= max(3, MIN_SHARE * min(len(texts), MAX_COMPARED)):
+        score += ORDER_WEIGHT * (sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - MIN_SHARE)
+    return score - (SAME_PENALTY if len(overlay.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:
     """Return whether the date is that of a member, an edit or an attachment: by its names, its text and the text before it."""
     node = tree.nodes[at]
-    if node.names and NOT_POSTED.search(node.names):
+    if node.names and OTHER_TIME.search(node.names):
         return True
     text = _short_text(tree, at)
     match = ABSOLUTE.search(text)
     before = text[max(0, match.start() - BEFORE_CHARS) : match.start()] if match else text[:BEFORE_CHARS]
-    if NOT_POSTED.search(before):
+    if OTHER_TIME.search(before):
         return True
     found, place = "", node.first - 1
     while place >= 0 and len(found) < BEFORE_CHARS and node.first - place < BEFORE_PIECES:
         piece = tree.pieces[place][-BEFORE_CHARS:]
-        if piece == BREAK and found.strip():
+        if piece == LINE_BREAK and found.strip():
             break
-        found = (" " if piece == BREAK else piece) + found
+        found = (" " if piece == LINE_BREAK else piece) + found
         place -= 1
-    return NOT_POSTED.search(clean(found)[-BEFORE_CHARS:]) is not None
+    return OTHER_TIME.search(clean(found)[-BEFORE_CHARS:]) is not None
 
 
 def _short_text(tree: Tree, at: int) -> str:
@@ -212,7 +212,7 @@ def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, s
     node = tree.nodes[at]
     value, text = attribute_time(node), _short_text(tree, at)
     # seconds or milliseconds since 1970
-    when = parse_date(value, calendar.now) if value and STAMP.match(value) else _moment(value, calendar) if value else None
+    when = parse_date(value, calendar.now) if value and UNIX_TIMESTAMP.match(value) else _moment(value, calendar) if value else None
     if when is None and text:
         when = _moment(text, calendar)
     date_text = text if text and (value is None or ABSOLUTE.search(text)) else value or text
@@ -221,4 +221,4 @@ def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, s
 
 @lru_cache(maxsize=1024)  # the time of a post is read to find its place, to see whether a hint is one, and for the post
 def _moment(text: str, calendar: Calendar) -> datetime | None:
-    return moment(text, calendar.now, calendar.zone, calendar.day_first)
+    return parse_time(text, calendar.now, calendar.zone, calendar.day_first)

@@ -16,7 +16,7 @@ from typing import Final
 from newsportal.text import clean, dom, visible_length
 
 # Elements without displayed text.
-NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
+SKIPPED_TAGS: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
 NOSCRIPT_CHARS: Final = 200  # a ``noscript`` with more visible text holds the page (Discourse); one with less asks for scripts
 MAX_POSTS: Final = 2_000  # longer pages are cut: boards show some hundreds of posts at most
 TEMPLATE_TIMES: Final = 3
@@ -24,13 +24,13 @@ MAX_TEMPLATE_CHARS: Final = 60  # A short text repeated so often on a page is th
 MAX_NAME_CHARS: Final = 300
 SHORT_PIECES: Final = 200
 MAX_SHORT_CHARS: Final = 4_000
-BREAK: Final = "\n"
+LINE_BREAK: Final = "\n"
 SPACE: Final = " "  # A piece of white space only. At most one in a row, and none beside a break.
 HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 HIDDEN_WORD: Final = "hidden"  # Among the names of a node that the page hides
 TIME_ATTRIBUTES: Final = tuple("datetime title data-time data-timestamp data-date data-datetime data-created content ts created".split())
 TIME_NAMES: Final = frozenset(TIME_ATTRIBUTES)
-KEPT: Final = frozenset(("id", "itemprop", "component", "data-role"))  # attributes that are asked of many nodes, or name an engine's parts
+KEPT_ATTRIBUTES: Final = frozenset(("id", "itemprop", "component", "data-role"))  # read for many nodes, or naming an engine's parts
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -52,16 +52,15 @@ class Node:
 @dataclass
 class Tree:
     """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in; ``linked``: in a link.
-    ``named``: the nodes by their ``class`` as written; ``values``: of each attribute in ``KEPT`` its value by node; ``timed``: the nodes
-    with an attribute that may tell a time; ``floors``: the floor that a node names, for nodes that have been looked at: those of posts in
-    posts are looked at with each."""
+    ``named``: the nodes by their ``class`` as written; ``values``: value by node of each of ``KEPT_ATTRIBUTES``; ``timed``: the nodes with
+    an attribute that may contain a time; ``floors``: cache of the floors that nodes name, as nested posts are searched repeatedly."""
 
     nodes: list[Node] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     owner: list[int] = field(default_factory=list)
     linked: list[bool] = field(default_factory=list)
     named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    values: dict[str, dict[int, str]] = field(default_factory=lambda: {key: {} for key in KEPT})
+    values: dict[str, dict[int, str]] = field(default_factory=lambda: {key: {} for key in KEPT_ATTRIBUTES})
     timed: set[int] = field(default_factory=set)
     floors: dict[int, int | None] = field(default_factory=dict)
     _steps: dict[int, dict[int, str]] = field(default_factory=dict)  # parent → child → last step of its XPath, filled on demand
@@ -69,7 +68,7 @@ class Tree:
     @cached_property
     def templates(self) -> frozenset[str]:
         """Short texts that are repeated on the page."""
-        counts = Counter(piece for piece in self.pieces if piece != BREAK and len(piece) <= MAX_TEMPLATE_CHARS)
+        counts = Counter(piece for piece in self.pieces if piece != LINE_BREAK and len(piece) <= MAX_TEMPLATE_CHARS)
         return frozenset(piece for piece, count in counts.items() if count >= TEMPLATE_TIMES)
 
     @cached_property
@@ -77,7 +76,7 @@ class Tree:
         """Cumulative visible characters outside links and template texts, by piece."""
         templates = self.templates
         counts = (
-            0 if linked or piece == BREAK or piece in templates else visible_length(piece)
+            0 if linked or piece == LINE_BREAK or piece in templates else visible_length(piece)
             for piece, linked in zip(self.pieces, self.linked, strict=True)
         )
         return [0, *accumulate(counts)]
@@ -122,15 +121,15 @@ class Tree:
             yield child
             child = self.nodes[child].stop
 
-    def above(self, at: int) -> Iterator[int]:
+    def ancestors(self, at: int) -> Iterator[int]:
         """Yield the ancestors of a node, innermost first."""
         while (at := self.nodes[at].parent) >= 0:
             yield at
 
-    def below(self, at: int) -> range:
+    def descendants(self, at: int) -> range:
         return range(at + 1, self.nodes[at].stop)
 
-    def holds(self, at: int, other: int) -> bool:
+    def contains(self, at: int, other: int) -> bool:
         return at <= other < self.nodes[at].stop
 
     def lines(self, at: int, without: Iterable[int] = ()) -> list[str]:
@@ -143,7 +142,7 @@ class Tree:
                 found.extend(self.pieces[start:first])
                 start = last
         found.extend(self.pieces[start : node.last])
-        return [line for line in map(clean, "".join(found).split(BREAK)) if line]
+        return [line for line in map(clean, "".join(found).split(LINE_BREAK)) if line]
 
     def text(self, at: int, without: Iterable[int] = ()) -> str:
         return "\n".join(self.lines(at, without))
@@ -161,16 +160,16 @@ def read_tree(body: dom.Element) -> Tree:
     events, breaking = dom.walk(body), dom.BREAKING_TAGS
     nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
     top: dom.Element | None = None  # the element of the current node
-    last = BREAK  # the last piece
+    last = LINE_BREAK  # the last piece
     for event, element in events:
         tag = element.tag
         if event == "start":
             hidden = tag == "noscript" and sum(map(len, map(str.strip, element.itertext()))) < NOSCRIPT_CHARS
-            if hidden or tag in NEVER:
+            if hidden or tag in SKIPPED_TAGS:
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
-            if last is not BREAK and tag in breaking:
-                pieces.append(last := BREAK)
+            if last is not LINE_BREAK and tag in breaking:
+                pieces.append(last := LINE_BREAK)
                 owner.append(current)
                 linked.append(False)
             attributes = element.items()
@@ -187,14 +186,14 @@ def read_tree(body: dom.Element) -> Tree:
                 top = nodes[current].element
                 links -= tag == "a"
                 in_pre -= tag == "pre"
-                if last is not BREAK and tag in breaking:
-                    pieces.append(last := BREAK)
+                if last is not LINE_BREAK and tag in breaking:
+                    pieces.append(last := LINE_BREAK)
                     owner.append(current)
                     linked.append(False)
         if text:
             if not text.isspace():
                 last = text if in_pre else text.replace("\n", " ")
-            elif last is BREAK or last is SPACE:
+            elif last is LINE_BREAK or last is SPACE:
                 continue
             else:
                 last = SPACE
@@ -219,7 +218,7 @@ def _names_of(tree: Tree, attributes: Iterable[tuple[str, str]]) -> str:
             hidden = True
         elif key in TIME_NAMES:
             tree.timed.add(len(tree.nodes))
-        elif key in KEPT:
+        elif key in KEPT_ATTRIBUTES:
             tree.values[key][len(tree.nodes)] = value
     names = _names(name, ident) if name or ident else ""
     return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
@@ -241,6 +240,6 @@ def outermost(tree: Tree, nodes: Sequence[int]) -> list[int]:
     """Return those of ``nodes`` that are not inside another of them, in document order."""
     found: list[int] = []
     for at in sorted(nodes):
-        if not found or not tree.holds(found[-1], at):
+        if not found or not tree.contains(found[-1], at):
             found.append(at)
     return found

@@ -17,13 +17,13 @@ The caller (the crawl, a command) does the fetching::
     story = assemble(pages, link=link, pattern=pattern, ended=ended)
 
 Pages may come in any order, repeatedly, and from several workers: :func:`assemble` sorts them. A URL that failed temporarily (a timeout,
-a 503) belongs in neither list: the story is incomplete, and :func:`open_pages` returns the page again on the next visit.
+a 503) belongs in neither list: the story is incomplete, and :func:`urls_left` returns the page again on the next visit.
 """
 
 from __future__ import annotations
 
-from newsportal.extractors.gallery.further_pages import further, guess, guessed, is_end, is_same_story_page, open_pages
+from newsportal.extractors.gallery.further_pages import end_reason, guess_pattern, is_same_story_page, more_urls, proven_pattern, urls_left
 from newsportal.extractors.gallery.page import read
 from newsportal.extractors.gallery.story import Assembly, assemble
 
-__all__ = ["Assembly", "assemble", "further", "guess", "guessed", "is_end", "is_same_story_page", "open_pages", "read"]
+__all__ = ["Assembly", "assemble", "end_reason", "guess_pattern", "is_same_story_page", "more_urls", "proven_pattern", "read", "urls_left"]

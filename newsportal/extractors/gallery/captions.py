@@ -15,24 +15,24 @@ from typing import Final
 
 from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.article.joining import is_pager
-from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, PagePicture, says
+from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED_TAGS, PagePicture, has_name
 from newsportal.extractors.images.article_images import caption_of
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
 
 MAX_SLIDE_CHARS: Final = 600  # characters of one picture's caption: agencies' longest captions have some 400, an article's text more
 MAX_SLIDE_LINES: Final = 4
-HEADS: Final = ("h2", "h3", "h4", "h5", "h6", "dt")
-CLIMB: Final = 12  # Levels above a picture that are searched for its box
+HEADING_TAGS: Final = ("h2", "h3", "h4", "h5", "h6", "dt")
+MAX_LEVELS: Final = 12  # Levels above a picture that are searched for its box
 MAX_BOX_CHARS: Final = 20_000
 MIN_WORDS: Final = 2  # Letters of the shortest line with a meaning
-INTRODUCTION: Final = 15  # letters of the shortest line outside the pictures' box that counts as the story's text
-APART: Final = re.compile(
+MIN_INTRODUCTION_LETTERS: Final = 15  # letters of the shortest line outside the pictures' box that counts as the story's text
+SEPARATE_NAME: Final = re.compile(
     r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
     r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])",
     re.IGNORECASE,
 )  # Class and id of short elements near pictures that do not describe them
-APART_CHARS: Final = 60  # characters; longer text is used in spite of such a name
+MAX_SEPARATE_CHARS: Final = 60  # characters; longer text is used in spite of such a name
 NOISE: Final = re.compile(
     r"^[\d\s/／|()（）\[\]<>«»‹›←→·.,:：第页頁张張幅共图圖前后後上下一首末尾-]*$"
     r"|^(?:来源|來源|稿源|作者|责任编辑|責任編輯|编辑|編輯|责编|責編|分享|打印|字号|字號|评论|評論|关键词|關鍵詞|标签|標籤|版权|版權|声明|聲明)\s*(?:[:：]|到|至|$)"
@@ -46,8 +46,8 @@ NOISE: Final = re.compile(
     re.IGNORECASE,
 )  # Lines near pictures that are not captions: counters, pagers, bylines, controls
 # Prefixes of captions for screen readers.
-CALLED: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
-DATED: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is a sentence nevertheless
+PREFIX: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
+SENTENCE_MARK: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is a sentence nevertheless
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles
     page = letters(next((dom.text_of(node) for node in document.root.iter("title")), "")[:MAX_BOX_CHARS])
     words: list[str | None]
     words, rest = _caption_of_single(found[0], titled) if len(found) == 1 else _captions_of_several(found, titled)
-    captions = [CALLED.sub("", _caption(picture, text) or "") or None for picture, text in zip(found, words, strict=True)]
+    captions = [PREFIX.sub("", _caption(picture, text) or "") or None for picture, text in zip(found, words, strict=True)]
     times = Counter(letters(caption) for caption in captions if caption)
     unique = [
         caption
@@ -94,11 +94,11 @@ def _caption(picture: PagePicture, beside: str | None) -> str | None:
 
 def _caption_of_single(picture: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     """Return the text of the smallest box around the picture that has any, and the story's lines."""
-    for box in ancestors(picture.node, CLIMB):
-        before, after = flow(box, [picture.node], titles)
+    for box in ancestors(picture.node, MAX_LEVELS):
+        before, after = text_between(box, [picture.node], titles)
         if not before and not after:
             continue
-        heads = next((at for at, line in enumerate(after) if not line.form.startswith(HEADS)), 0)
+        heads = next((at for at, line in enumerate(after) if not line.form.startswith(HEADING_TAGS)), 0)
         caption_lines = after[: next((at for at in range(heads, len(after)) if after[at].form != after[heads].form), len(after))]
         if caption_lines and sum(map(len, caption_lines)) <= MAX_SLIDE_CHARS:
             return [" ".join(caption_lines)], [*before, *after[len(caption_lines) :]]
@@ -111,17 +111,17 @@ def _caption_of_single(picture: PagePicture, titles: set[str]) -> tuple[list[str
 def _captions_of_several(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     nodes = [picture.node for picture in found]
     # the largest box around each picture without other pictures, and the smallest around all
-    chains = [list(ancestors(node, CLIMB)) for node in nodes]
+    chains = [list(ancestors(node, MAX_LEVELS)) for node in nodes]
     counts = Counter(box for chain in chains for box in chain)
     boxes = [next((box for box in reversed(chain) if counts[box] == 1), None) for chain in chains]
     common = next((box for box in chains[0] if counts[box] == len(nodes)), None)
     if common is None:
         common = next(iter(nodes[0].getroottree().getroot().iter("body")), nodes[0])
     inside = [
-        [line for lines in flow(box, [node], titles) for line in lines] if box is not None else []
+        [line for lines in text_between(box, [node], titles) for line in lines] if box is not None else []
         for box, node in zip(boxes, nodes, strict=True)
     ]
-    gaps = flow(common, nodes, titles)
+    gaps = text_between(common, nodes, titles)
     if sum(map(_fits, inside)) >= max(1, len(found) / 2):
         used = {line.key for lines in inside if _fits(lines) for line in lines}
         words = [" ".join(lines) if _fits(lines) else None for lines in inside]
@@ -131,8 +131,8 @@ def _captions_of_several(found: Sequence[PagePicture], titles: set[str]) -> tupl
         words = [" ".join(lines) or None for lines in alternating]
     rest = [line for lines in gaps for line in lines if line.key not in used]
     if not rest:  # an introduction
-        flows = (flow(box, nodes, titles) for box in ancestors(common, 3))
-        introductions = ([line for line in (*around[0], *around[-1]) if len(line.key) >= INTRODUCTION] for around in flows)
+        flows = (text_between(box, nodes, titles) for box in ancestors(common, 3))
+        introductions = ([line for line in (*around[0], *around[-1]) if len(line.key) >= MIN_INTRODUCTION_LETTERS] for around in flows)
         rest = next(filter(None, introductions), [])
     return words, rest
 
@@ -163,7 +163,7 @@ class Line(str):
     key: str
 
 
-def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
+def text_between(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
     """Return the lines before the first of ``nodes``, after the first, and so on, without links, asides, titles and noise."""
     marked = set(nodes)
     around = {above for node in nodes for above in (node, *takewhile(lambda box: box is not top, node.iterancestors()))}
@@ -179,7 +179,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
         key = letters(text)
         if len(key) < MIN_WORDS or key in titles or is_pager(text) or sum(map(len, gaps[-1])) >= MAX_BOX_CHARS:
             return
-        if NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION):
+        if NOISE.search(text) is None or (SENTENCE_MARK.search(text) is not None and len(key) > MIN_INTRODUCTION_LETTERS):
             entry = Line(text)
             entry.key = key
             entry.form = f"{block.tag} {block.get('class')} {block.get('align')} {block.get('style')}"[:200]
@@ -188,7 +188,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
     walk = dom.walk(top)
     for event, node in walk:
         if event == "start":
-            if node is not top and (node.tag in SKIPPED or _is_unrelated(node, around)):
+            if node is not top and (node.tag in SKIPPED_TAGS or _is_unrelated(node, around)):
                 flush()
                 walk.skip_subtree()
                 continue
@@ -214,13 +214,13 @@ def _is_unrelated(node: dom.Element, around: set[dom.Element]) -> bool:
     tag = node.tag
     if node in around:
         return False
-    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS or says(ASIDE, node):
+    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS or has_name(ASIDE, node):
         return True
-    if not says(APART, node):
+    if not has_name(SEPARATE_NAME, node):
         return False
     text = 0
     for number, part in enumerate(node.itertext()):
         text += len(part.strip())
-        if text > APART_CHARS or number > 40:
+        if text > MAX_SEPARATE_CHARS or number > 40:
             return False
     return True

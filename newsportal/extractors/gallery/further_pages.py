@@ -15,20 +15,20 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from newsportal.extractors.gallery.variants import key_of
-from newsportal.extractors.lists.page_marks import places
+from newsportal.extractors.lists.page_marks import marks_of
 from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 
 MAX_PICTURES: Final = 2_000  # pictures of a story; no further pages are fetched beyond that; the longest known have hundreds
-NEW_LETTERS: Final = 4  # letters of new text that make a page with known pictures a further page
+MIN_NEW_LETTERS: Final = 4  # letters of new text that make a page with known pictures a further page
 
 
-def further(page: GalleryPage, requested: Collection[str], pattern: str | None, earlier: Sequence[GalleryPage]) -> tuple[str, ...]:
+def more_urls(page: GalleryPage, requested: Collection[str], pattern: str | None, earlier: Sequence[GalleryPage]) -> tuple[str, ...]:
     """Return the URLs to fetch after ``page``, in order; empty if the story ends there or all were requested already.
 
     ``requested``: the URLs requested in this visit, whatever the result; ``earlier``: the story's pages so far, with or without ``page``.
-    Raises ``ValueError`` for an invalid pattern (:func:`parse`).
+    Raises ``ValueError`` for an invalid pattern (:func:`parse_pattern`).
     """
     pages = (*earlier, page)
     if any(other.whole for other in pages) or sum(len(other.images) for other in pages) >= MAX_PICTURES:
@@ -41,12 +41,12 @@ def further(page: GalleryPage, requested: Collection[str], pattern: str | None, 
     return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]
 
 
-def open_pages(pages: Sequence[GalleryPage], requested: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
+def urls_left(pages: Sequence[GalleryPage], requested: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
     """Return the URLs still to be fetched, from all pages met so far, for a later visit. Empty for a complete story."""
-    return tuple(dict.fromkeys(url for page in pages for url in further(page, requested, pattern, pages)))
+    return tuple(dict.fromkeys(url for page in pages for url in more_urls(page, requested, pattern, pages)))
 
 
-def is_end(page: GalleryPage, earlier: Sequence[GalleryPage], *, requested: str | None = None) -> str | None:
+def end_reason(page: GalleryPage, earlier: Sequence[GalleryPage], *, requested: str | None = None) -> str | None:
     """Return why a response is not a further page of the story with the pages ``earlier``; ``None`` if it is one.
 
     ``front-page``: it is a host's front page. ``elsewhere``: the request for ``requested`` was redirected to another story.
@@ -58,8 +58,8 @@ def is_end(page: GalleryPage, earlier: Sequence[GalleryPage], *, requested: str 
     if is_front_page(page.url):
         return "front-page"
     if requested is not None and _name(requested) != _name(page.url):
-        stems, others = {place.stem for place in places(page.url)}, (requested, *(other.url for other in earlier))
-        if not any(stems & {place.stem for place in places(other)} or _name(page.url) == _name(other) for other in others):
+        stems, others = {place.stem for place in marks_of(page.url)}, (requested, *(other.url for other in earlier))
+        if not any(stems & {place.stem for place in marks_of(other)} or _name(page.url) == _name(other) for other in others):
             return "elsewhere"  # the URL does not look like another page of one of them
     if _repeats(page, earlier):
         return "repeats"
@@ -78,7 +78,7 @@ def declared_total(pages: Sequence[GalleryPage]) -> int | None:
 
 def _page_urls(page: GalleryPage, pattern: str | None, total: int | None) -> Iterator[tuple[int | None, str]]:
     """Yield number (if known) and URL of the pages named by pattern or pager."""
-    form = parse(pattern) if pattern else None
+    form = parse_pattern(pattern) if pattern else None
     if form is not None and (number := form.number(page.url)) is not None:
         upto = min(total or number + 1, MAX_PAGES)
         for count in range(1 if total else number + 1, upto + 1):
@@ -97,7 +97,7 @@ def _repeats(page: GalleryPage, earlier: Sequence[GalleryPage]) -> bool:
     image_keys = {key_of(image.url) for other in earlier for image in other.images}
     fresh = [image for image in page.images if key_of(image.url) not in image_keys]
     text_keys = {key for other in earlier for key in _text_keys(other)}
-    new_keys = [key for key in _text_keys(page) if key not in text_keys and len(key) >= NEW_LETTERS]
+    new_keys = [key for key in _text_keys(page) if key not in text_keys and len(key) >= MIN_NEW_LETTERS]
     if not fresh:
         return not new_keys
     older = len(page.images) - len(fresh)
@@ -114,18 +114,18 @@ def _text_keys(page: GalleryPage) -> list[str]:
 # ``123_2.html``, ``123/`` by ``123/2/``, ``123_1.html`` and ``123-01.html`` by the next number. A dead link ends the story as usual. A
 # response counts as a page only if title and day are the same: a neighbouring URL may be another story's.
 
-FEW: Final = 2  # pictures of a page that may be one of several; more are a complete story. Chosen: a guess costs a request
+MAX_GUESSABLE: Final = 2  # pictures of a page that may be one of several; more are a complete story. Chosen: a guess costs a request
 NAME: Final = re.compile(r"(?P<id>[^/]*?[^/_\-])(?:(?P<parted>[_-])(?P<mark>0{0,2}1))?(?P<ending>\.(?:s?html?|php|aspx?|jsp))?/?", re.ASCII)
-NUMBERED: Final = re.compile(r"\d", re.ASCII)  # Last path segments of stories contain digits; ``about.html`` does not
+DIGIT: Final = re.compile(r"\d", re.ASCII)  # Last path segments of stories contain digits; ``about.html`` does not
 
 
-def guess(page: GalleryPage) -> str | None:
+def guess_pattern(page: GalleryPage) -> str | None:
     """Return a guessed URL pattern of the story with the first page ``page``; ``None`` if the page names others, or none can exist."""
-    if page.whole or page.total or page.next or page.pages or not page.title or len(page.images) > FEW:
+    if page.whole or page.total or page.next or page.pages or not page.title or len(page.images) > MAX_GUESSABLE:
         return None
     parts = urlsplit(page.url)
     name = NAME.fullmatch(parts.path.rpartition("/")[2] or f"{parts.path.rstrip('/').rpartition('/')[2]}/")
-    if parts.query or name is None or not NUMBERED.search(name["id"]):
+    if parts.query or name is None or not DIGIT.search(name["id"]):
         return None
     ending = name["ending"] or ""
     mark = "{" + "n" * len(name["mark"] or "1") + "}"
@@ -136,10 +136,10 @@ def guess(page: GalleryPage) -> str | None:
     return f"{{id}}/{mark}/" if parts.path.endswith("/") else None
 
 
-def guessed(pages: Sequence[GalleryPage]) -> str | None:
+def proven_pattern(pages: Sequence[GalleryPage]) -> str | None:
     """Return the guessed pattern that these pages of a story were found with, if any: one that fits at least two of them."""
-    patterns = filter(None, map(guess, pages))
-    return next((pattern for pattern in patterns if sum(parse(pattern).number(page.url) is not None for page in pages) > 1), None)
+    patterns = filter(None, map(guess_pattern, pages))
+    return next((pattern for pattern in patterns if sum(parse_pattern(pattern).number(page.url) is not None for page in pages) > 1), None)
 
 
 def is_same_story_page(page: GalleryPage, earlier: Sequence[GalleryPage]) -> bool:
@@ -163,9 +163,9 @@ def is_same_story_page(page: GalleryPage, earlier: Sequence[GalleryPage]) -> boo
 # The first page may lack the number: ``123.html`` belongs to ``{id}_{n}.html``, ``123/`` to ``{n}.html``.
 
 MAX_PAGES: Final = 200  # pages of one story; the paper gives no figure, and the longest stories known have fewer than 200
-PLACE: Final = re.compile(r"\{(id|n{1,4}|a)(-1)?\}")
+PLACEHOLDER: Final = re.compile(r"\{(id|n{1,4}|a)(-1)?\}")
 # The page number with its separator, which the first page's URL often lacks.
-LEFT_OUT: Final = re.compile(r"(?:[?&][\w\[\]-]+=|/(?:pages?/|p)?|[_\-,.]{0,2}(?:pages?|p)?[_\-]?)\{(?:n{1,4}|a)(?:-1)?\}")
+OPTIONAL_PART: Final = re.compile(r"(?:[?&][\w\[\]-]+=|/(?:pages?/|p)?|[_\-,.]{0,2}(?:pages?|p)?[_\-]?)\{(?:n{1,4}|a)(?:-1)?\}")
 MAX_URL_CHARS: Final = 2_048
 
 
@@ -199,8 +199,8 @@ class Pattern:
             return None
         mark = ascii_lowercase[count - 1] if self.letters else str(count).zfill(self.digits)
         found = match.groupdict()
-        parts = (mark if place[1] != "id" else found.get("id") or "" for place in PLACE.finditer(self.text))
-        fixed = PLACE.split(self.text)[::3]
+        parts = (mark if place[1] != "id" else found.get("id") or "" for place in PLACEHOLDER.finditer(self.text))
+        fixed = PLACEHOLDER.split(self.text)[::3]
         return found["head"] + "".join(text + part for text, part in zip(fixed, (*parts, ""), strict=True))
 
     def _marked(self, url: str) -> re.Match[str] | None:
@@ -213,20 +213,20 @@ class Pattern:
 
 
 @lru_cache(maxsize=256)
-def parse(text: str) -> Pattern:
+def parse_pattern(text: str) -> Pattern:
     """Parse a pattern. Raises ``ValueError`` with the reason if it is invalid."""
-    found = list(PLACE.finditer(text))
+    found = list(PLACEHOLDER.finditer(text))
     marks = [place for place in found if place[1] != "id"]
     if len(marks) != 1:
         raise ValueError(f"{text!r} has {len(marks)} places for the page; it needs exactly one {{n}} or {{a}}")
     if len(found) > len(marks) + 1:
         raise ValueError(f"{text!r} has several {{id}}; one is enough")
-    if re.search(r"[{}]", PLACE.sub("", text)):
+    if re.search(r"[{}]", PLACEHOLDER.sub("", text)):
         raise ValueError(f"{text!r} has braces that mean nothing; allowed are {{id}}, {{n}}, {{nn}}, {{a}}, {{n-1}} and {{a-1}}")
     mark = marks[0]
     letters = mark[1] == "a"
     # the first page's URL, without the page number
-    left = LEFT_OUT.sub("", text, count=1) if mark.start() else ""
+    left = OPTIONAL_PART.sub("", text, count=1) if mark.start() else ""
     if "?" in text and "?" not in left and "&" in left:
         left = left.replace("&", "?", 1)
     bare = _expression(left, letters=False) + ("$" if mark.start() else r"(?:(?:index|default)\.\w+)?$")
@@ -248,7 +248,7 @@ def _expression(text: str, letters: bool) -> str:
         else r"(?P<head>https?://[^?#]*?%s)" % ("" if text[:1] in "/?" and text else "/")
     )
     expression, end = "", 0
-    for place in PLACE.finditer(text):
+    for place in PLACEHOLDER.finditer(text):
         expression += re.escape(text[end : place.start()])
         expression += r"(?P<id>[^/?#&]+?)" if place[1] == "id" else mark
         end = place.end()

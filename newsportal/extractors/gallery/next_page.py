@@ -16,25 +16,25 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from newsportal.extractors.gallery.further_pages import MAX_PAGES
-from newsportal.extractors.lists.hub_urls import Address, pattern
-from newsportal.extractors.lists.page_marks import Place, places, step
-from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, PagerLink, dead, is_aside, page_turn_text, written
+from newsportal.extractors.lists.hub_urls import Address, url_pattern
+from newsportal.extractors.lists.page_marks import PageMark, marks_of, step
+from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, PagerLink, is_aside, is_disabled, link_label, page_turn_text
 from newsportal.extractors.lists.pagination import Pager, find_pager
 from newsportal.text import dom
 
 MAX_TOTAL: Final = 500
 MAX_CHARS: Final = 40  # Characters of a line that may be a counter: alone or with the words of a pager
 _OPEN, _CLOSE = r"[\[(（【<〈]?\s*", r"\s*[\])）】>〉]?"
-OF: Final = re.compile(
+PAGE_OF_TOTAL: Final = re.compile(
     rf"(?:^|(?<=[^\d./:-])){_OPEN}(?:第|page|photo|image|slide|seite|图|圖)?\s*(?P<number>\d{{1,3}})\s*(?P<first>[页頁张張幅]?)\s*"
     rf"(?:[/／]|\bof\b|\bvon\b|[,，、]?\s*(?=共|of\b))\s*(?:共|total)?\s*(?P<total>\d{{1,3}})\s*(?P<unit>[页頁张張幅图圖]?){_CLOSE}(?=$|[^\d/.:-])",
     re.IGNORECASE,
 )
-ALONE: Final = re.compile(r"(?:^|[^\d])[共全]\s*(?P<total>\d{1,3})\s*(?P<unit>[页頁张張幅])")
-WORD: Final = re.compile(r"[页頁张張幅共第图圖]|\b(?:page|photo|image|slide|of)\b", re.IGNORECASE)
-BRACKETED: Final = re.compile(r"[\[(（【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[\])）】]")
-LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
-ANOTHER: Final = re.compile(
+TOTAL_ONLY: Final = re.compile(r"(?:^|[^\d])[共全]\s*(?P<total>\d{1,3})\s*(?P<unit>[页頁张張幅])")
+UNIT_WORD: Final = re.compile(r"[页頁张張幅共第图圖]|\b(?:page|photo|image|slide|of)\b", re.IGNORECASE)
+BRACKETED_COUNT: Final = re.compile(r"[\[(（【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[\])）】]")
+LETTER_URL: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
+OTHER_STORY: Final = re.compile(
     r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
     r"|next (?:gallery|story|album|set|article|post)",
     re.IGNORECASE,
@@ -68,13 +68,13 @@ def find_count(lines: Iterable[str], titles: Iterable[str] = ()) -> Count | None
 
 def _read(text: str, strict: bool) -> Count | None:
     """Read the counter in a text. ``strict``: only with brackets or words, which a line that is nothing but a counter does not need."""
-    if match := OF.search(text):
+    if match := PAGE_OF_TOTAL.search(text):
         number, total = int(match["number"]), int(match["total"])
         whole_line = match.group().strip() == text.strip()
-        sure = BRACKETED.search(match.group()) or WORD.search(match.group())
+        sure = BRACKETED_COUNT.search(match.group()) or UNIT_WORD.search(match.group())
         if 1 <= number <= total <= MAX_TOTAL and total > 1 and (sure or (whole_line and not strict)):
             return Count(number, total, pictures=(match["unit"] or match["first"] or "页") in "张張幅")
-    if (match := ALONE.search(text)) and 1 < int(match["total"]) <= MAX_TOTAL:
+    if (match := TOTAL_ONLY.search(text)) and 1 < int(match["total"]) <= MAX_TOTAL:
         return Count(None, int(match["total"]), pictures=match["unit"] in "张張幅")
     return None
 
@@ -101,12 +101,12 @@ def find_page_links(document: dom.Document, count: Count | None) -> PageLinks:
         return PageLinks()
     if count.number < count.total:
         # 「下一张」 if the counter has not reached the total and the URL has this page's shape
-        shape = pattern(Address(url))
-        onward = (link.url for link in links if link.kind in ("next", "onward") and pattern(Address(link.url)) == shape)
+        shape = url_pattern(Address(url))
+        onward = (link.url for link in links if link.kind in ("next", "onward") and url_pattern(Address(link.url)) == shape)
         following = next((other for other in onward if other.partition("#")[0] != url.partition("#")[0]), None)
         if following is not None:
             return PageLinks(count.number, next=following)
-    marked: Place | None = next((place for place in places(url) if place.number == count.number), None)
+    marked: PageMark | None = next((place for place in marks_of(url) if place.number == count.number), None)
     if marked is not None:
         pages = [marked.form.replace("{}", str(number), 1) for number in range(1, min(count.total, MAX_PAGES) + 1)]
     else:
@@ -121,14 +121,14 @@ def find_page_links(document: dom.Document, count: Count | None) -> PageLinks:
 
 def links_of_pictures(url: str, targets: Iterable[str | None], count: Count | None) -> PageLinks:
     """Return the pages to which the pictures of a page link: drawn arrows, a row of thumbnails."""
-    own_places = places(url)
+    own_places = marks_of(url)
     steps = [(found, target) for target in targets if target is not None and (found := step(own_places, target)) is not None]
     if not steps:
         lettered = {target for target in targets if target is not None and same_story(url, target)}
         return _from_row(url, _lettered_pages(url, lettered)) if lettered else PageLinks()
-    current = next(found.here for found, _ in steps)
-    row = {found.there if found.there is not None else 1: target for found, target in steps if found.here == current}
-    form = next((found.form for found, _ in steps if found.there is not None), None)
+    current = next(found.current for found, _ in steps)
+    row = {found.other if found.other is not None else 1: target for found, target in steps if found.current == current}
+    form = next((found.form for found, _ in steps if found.other is not None), None)
     number = current if current is not None else 1
     row[number] = url
     if form is not None:
@@ -138,7 +138,7 @@ def links_of_pictures(url: str, targets: Iterable[str | None], count: Count | No
 
 def same_story(url: str, other: str) -> bool:
     """Return whether two URLs look like pages of one story."""
-    if url.partition("#")[0] == other.partition("#")[0] or step(places(url), other) is not None:
+    if url.partition("#")[0] == other.partition("#")[0] or step(marks_of(url), other) is not None:
         return True
     mine, theirs = _letter_of(url), _letter_of(other)
     return mine is not None and theirs is not None and mine[0] == theirs[0]
@@ -146,11 +146,11 @@ def same_story(url: str, other: str) -> bool:
 
 def _from_pager(url: str, pager: Pager, count: Count | None) -> PageLinks:
     number = pager.number or 1
-    row = dict(pager.named) | {number: url}
+    row = dict(pager.linked_pages) | {number: url}
     if pager.first is not None:
         row.setdefault(1, pager.first)
     form = next(
-        (found.form for other in (*pager.pages[1:2], *row.values()) if (found := step(places(url), other)) and found.there is not None),
+        (found.form for other in (*pager.pages[1:2], *row.values()) if (found := step(marks_of(url), other)) and found.other is not None),
         None,
     )
     if count is not None and form is not None and (count.number in (None, number)) and not count.pictures:
@@ -173,11 +173,11 @@ def _links(document: dom.Document) -> list[PagerLink]:
         href = node.get("href")
         if not href or href.startswith("#"):
             continue
-        text = written(node) or node.get("title") or node.get("aria-label") or ""
-        if not text or len(text) > MAX_LABEL or ANOTHER.search(text):
+        text = link_label(node) or node.get("title") or node.get("aria-label") or ""
+        if not text or len(text) > MAX_LABEL or OTHER_STORY.search(text):
             continue
         kind, page = page_turn_text(text)
-        if kind is None or dead(node) or is_aside(node):
+        if kind is None or is_disabled(node) or is_aside(node):
             continue
         if (url := dom.join(document.base, href)) is not None:
             found.append(PagerLink(kind, page, url, node))
@@ -187,7 +187,7 @@ def _links(document: dom.Document) -> list[PagerLink]:
 def _letter_of(url: str) -> tuple[str, str | None] | None:
     """Return the URL without the page's letter (for stories with pages a, b, c …), and the letter."""
     parts = urlsplit(url)
-    match = LETTERED.match(parts.path)
+    match = LETTER_URL.match(parts.path)
     return (f"{parts.netloc}{match['stem']}{match['ending']}", match["letter"]) if match else None
 
 
@@ -213,7 +213,7 @@ def _numbered_pages(links: list[PagerLink], count: Count | None) -> dict[int, st
         above = above.getparent() if above is not None and above.tag in ("li", "span", "td") else above
         if link.kind == "number" and above is not None:
             boxes[id(above)] = above
-            rows[id(above), pattern(Address(link.url))].setdefault(link.number, link.url)
+            rows[id(above), url_pattern(Address(link.url))].setdefault(link.number, link.url)
     for (box, _), row in rows.items():
         numbers = sorted(row)
         gaps = [number for lower, upper in pairwise(numbers) for number in range(lower + 1, upper)]

@@ -12,18 +12,18 @@ from typing import Final
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.best import declares_article
-from newsportal.extractors.article.refusal import REASONS, refuse_bytes
+from newsportal.extractors.article.refusal import REASONS, reject_binary
 from newsportal.extractors.fields import published
-from newsportal.extractors.fields.author import author, origin
+from newsportal.extractors.fields.author import find_author, find_origin
 from newsportal.extractors.fields.date import default_zone, read_date
 from newsportal.extractors.fields.metadata import Metadata, language_of, read_metadata
 from newsportal.extractors.fields.title import best_title
 from newsportal.extractors.gallery.captions import CaptionedPictures, assign_captions
 from newsportal.extractors.gallery.next_page import Count, PageLinks, find_count, find_page_links, links_of_pictures, same_story
-from newsportal.extractors.gallery.pictures import PagePicture, of_story, pictures_of
-from newsportal.extractors.gallery.slideshow import Slides, slideshow
+from newsportal.extractors.gallery.pictures import PagePicture, pictures_of, select_story_pictures
+from newsportal.extractors.gallery.slideshow import Slides, find_slideshow
 from newsportal.extractors.gallery.story import bare_title
-from newsportal.extractors.gallery.variants import enter, key_of
+from newsportal.extractors.gallery.variants import add_image, key_of
 from newsportal.extractors.lists import hub, hub_anchors
 from newsportal.extractors.lists.hub_anchors import Anchor
 from newsportal.extractors.lists.hub_urls import Address
@@ -32,31 +32,31 @@ from newsportal.text import clean, dom, letters
 
 # Content pages are distinguished from index pages (paper C, 2.1.2), and both from pages without content.
 
-FEW_TEASERS: Final = 3  # pictures that link to other pages and make a page without own pictures an index
-TEASERS: Final = 6  # the same for a page with a list's URL: some channels show a large picture of their own
+MIN_INDEX_TEASERS: Final = 3  # pictures that link to other pages and make a page without own pictures an index
+MIN_TEASERS: Final = 6  # the same for a page with a list's URL: some channels show a large picture of their own
 MANY_TEASERS: Final = 8  # the same for any page without text on its few pictures
-FEW_OWN: Final = 2
-SHORT_LINE: Final = 40  # Characters of a line that may be the complete text of an error page
-FEW_WORDS: Final = 60  # characters under the pictures; a page with more is not an error page
-LISTING: Final = frozenset(("url-list-word", "url-shallow"))
+MAX_OWN: Final = 2
+MAX_ERROR_LINE_CHARS: Final = 40  # Characters of a line that may be the complete text of an error page
+MAX_ERROR_CHARS: Final = 60  # characters under the pictures; a page with more is not an error page
+LIST_FEATURES: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
 MAX_IMAGES: Final = 500
 MAX_TITLE: Final = 1_000  # characters of a title that are read, several times the longest known
-FEW: Final = 3  # Pictures of a page up to which a counter without a unit counts pages; with more, it counts pictures
+MAX_PAGE_PICTURES: Final = 3  # Pictures of a page up to which a counter without a unit counts pages; with more, it counts pictures
 
 
 def reject_index(url: str, found: Sequence[PagePicture], own_pictures: Sequence[PagePicture], is_story: bool) -> None:
     """Raise ``NotApplicable`` for a page that lists stories. ``is_story``: signs of a story of its own were found (counter, captions)."""
     address = Address(url)
-    teasers = sum(1 for picture in found if picture.lead == "page" and not any(picture is other for other in own_pictures))
+    teasers = sum(1 for picture in found if picture.link == "page" and not any(picture is other for other in own_pictures))
     detail = f"{teasers} pictures lead to other pages, {len(own_pictures)} are its own"
-    if "url-root" in address.facts:
+    if "url-root" in address.features:
         raise NotApplicable("index-page", "a site's front page")
     if not own_pictures:
-        raise NotApplicable("index-page" if teasers >= FEW_TEASERS else "no-pictures", detail)
+        raise NotApplicable("index-page" if teasers >= MIN_INDEX_TEASERS else "no-pictures", detail)
     if is_story:
         return
-    if (address.facts & LISTING and teasers >= TEASERS) or (teasers >= MANY_TEASERS and len(own_pictures) <= FEW_OWN):
+    if (address.features & LIST_FEATURES and teasers >= MIN_TEASERS) or (teasers >= MANY_TEASERS and len(own_pictures) <= MAX_OWN):
         raise NotApplicable("index-page", detail)
 
 
@@ -65,9 +65,9 @@ def reject_message(document: dom.Document, title: str | None, words: Sequence[st
     for reason, pattern in REASONS:
         if title and pattern.search(title):
             raise NotApplicable(reason, title[:80])
-    if sum(map(len, words)) > FEW_WORDS:
+    if sum(map(len, words)) > MAX_ERROR_CHARS:
         return
-    short = words or [line for line in document.lines if len(line) <= SHORT_LINE]
+    short = words or [line for line in document.lines if len(line) <= MAX_ERROR_LINE_CHARS]
     for reason, pattern in REASONS:
         if reason != "login" and (message := next((line for line in short if pattern.search(line)), None)):
             raise NotApplicable(reason, message)
@@ -81,7 +81,7 @@ def reject_message(document: dom.Document, title: str | None, words: Sequence[st
 def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> GalleryPage:
     """Read one page of a story. ``now`` (aware): fetch time; ``link``: the link from an index page. Raises ``NotApplicable``:
     ``index-page``, ``no-pictures``, ``soft-404``, ``login``, ``captcha``, ``error-page``, ``not-html``."""
-    refuse_bytes(document)
+    reject_binary(document)
     meta = read_metadata(document)
     heading = (best_title(document, meta, link) or "")[:MAX_TITLE] or None
     page_title = next((dom.text_of(node) for node in document.root.iter("title")), "")[:MAX_TITLE]
@@ -93,11 +93,11 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     links = find_page_links(document, count)
     found = pictures_of(document, lambda url: same_story(document.url, url) or url in links.pages)
     if links.next is None and len(links.pages) < 2:
-        drawn = links_of_pictures(document.url, [picture.target for picture in found if picture.lead == "story"], count)
+        drawn = links_of_pictures(document.url, [picture.target for picture in found if picture.link == "story"], count)
         links = drawn if drawn.pages else links
-    own = of_story(found)
+    own = select_story_pictures(found)
     lead = dom.join(document.base, meta.get("og:image") or meta.article_image() or "")
-    slides = slideshow(document, [*(item.image.url for item in own), *([lead] if lead else [])], count.total if count else None, title)
+    slides = find_slideshow(document, [*(item.image.url for item in own), *([lead] if lead else [])], count.total if count else None, title)
     pictures = assign_captions(own, document, [heading or "", title or ""]) if own else CaptionedPictures(())
     if slides is not None and not _is_story(slides, pictures.images, links, count):
         slides = None
@@ -108,7 +108,7 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
         reject_index(document.url, found, own, count is not None or links.next is not None or declares_article(meta) or captioned)
     unique: dict[str, Image] = {}
     for image in pictures.images if slides is None else ():
-        enter(unique, image)
+        add_image(unique, image)
     images = slides.images if slides is not None else tuple(unique.values())
     lines = [line for line in pictures.lines if slides is None or not _in_captions(line, images)] or _description(meta, images, title)
     language = language_of(meta, [title or "", *lines, *(image.caption or "" for image in images)])
@@ -119,8 +119,8 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
         text="\n".join(lines) or None,
         images=images[:MAX_IMAGES],
         published=published.best_date(document, meta, link, now, language, heading),
-        author=author(document, meta, lines, language, heading),
-        origin=origin(document, meta, language),
+        author=find_author(document, meta, lines, language, heading),
+        origin=find_origin(document, meta, language),
         language=language,
     )
     return _with_page_links(page, links, count, slides is not None)
@@ -133,7 +133,7 @@ def _with_page_links(page: GalleryPage, links: PageLinks, count: Count | None, c
         return replace(page, number=1, total=1, whole=True)
     total = None
     if count is not None and not count.several and not (count.pictures and len(page.images) > 1):
-        sure = len(page.images) <= FEW or count.number == links.number
+        sure = len(page.images) <= MAX_PAGE_PICTURES or count.number == links.number
         total = count.total if sure and (count.number is not None or len(page.images) == 1 or not count.pictures) else None
     return replace(page, total=total, pages=links.pages if len(links.pages) > 1 else (), next=links.next)
 
@@ -164,9 +164,9 @@ def _description(meta: Metadata, images: Sequence[Image], title: str | None) -> 
 # files and other sites. The target is checked when it is read: an index page is dropped then.
 
 # Facts of URLs that exclude a photo story, unless the operator's ``seed`` matches.
-NEVER: Final = frozenset("url-root url-file url-too-long url-shallow url-search url-comments url-later-page url-service-word".split())
-ASIDE: Final = frozenset({"place-nav", "place-foot", "place-head", "place-aside"})  # pictures with links there are banners and buttons
-PICTURES: Final = ("img", "picture", "amp-img")
+EXCLUDED: Final = frozenset("url-root url-file url-too-long url-shallow url-search url-comments url-later-page url-service-word".split())
+ASIDES: Final = frozenset({"place-nav", "place-foot", "place-head", "place-aside"})  # pictures with links there are banners and buttons
+PICTURE_TAGS: Final = ("img", "picture", "amp-img")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class GalleryEntry:
     published: datetime | None = None
 
 
-def entries(document: dom.Document, now: datetime, *, seed: str | None = None, banned: Sequence[str] = ()) -> list[GalleryEntry]:
+def find_entries(document: dom.Document, now: datetime, *, seed: str | None = None, banned: Sequence[str] = ()) -> list[GalleryEntry]:
     """Return the photo stories of an index page, one per URL, in page order. ``now`` (aware): fetch time."""
     page = Address(document.url)
     articles = pagers = frozenset[str]()
@@ -185,13 +185,13 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
         articles = frozenset(link.url.partition("#")[0] for link in hub.links(document) if link.kind == "article")
         pagers = frozenset(url.partition("#")[0] for url in hub.next_pages(document))
     found: dict[str, GalleryEntry] = {}
-    for anchor in hub_anchors.collect(document):
+    for anchor in hub_anchors.collect_anchors(document):
         url = anchor.address.same_page
         if url == page.same_page or any(word in url for word in banned):
             continue
         if url in pagers or not (_may_be_story(anchor, page, articles) if seed is None else seed in url):
             continue
-        card = hub_anchors.card(anchor)
+        card = hub_anchors.read_card(anchor)
         published = read_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
         alts = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
         title = anchor.text or anchor.title or next(filter(None, alts), None)
@@ -204,7 +204,7 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
 
 
 def _may_be_story(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
-    if anchor.address.domain != page.domain or anchor.address.facts & NEVER:
+    if anchor.address.domain != page.domain or anchor.address.features & EXCLUDED:
         return False
-    pictured = any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
-    return anchor.address.same_page in articles or (pictured and not anchor.places & ASIDE)
+    pictured = any(next(node.iter(*PICTURE_TAGS), None) is not None for node in anchor.nodes)
+    return anchor.address.same_page in articles or (pictured and not anchor.places & ASIDES)

@@ -15,10 +15,10 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal.extractors.article.hints import ancestors
-from newsportal.extractors.gallery.variants import variant
-from newsportal.extractors.images.article_images import ICON, LAZY, PICTURE, size_of, source_of
+from newsportal.extractors.gallery.variants import parse_variant
+from newsportal.extractors.images.article_images import ICON, IMAGE_URL, LAZY_ATTRIBUTES, size_of, source_of
 from newsportal.extractors.lists.hub_urls import Address
-from newsportal.extractors.lists.page_turns import written
+from newsportal.extractors.lists.page_turns import link_label
 from newsportal.items import Image
 from newsportal.text import dom
 
@@ -37,24 +37,24 @@ SHOWCASE: Final = re.compile(
     re.IGNORECASE,
 )  # Class and id of elements with a story's pictures
 # Class and id of a row of thumbnails.
-STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
+THUMBNAIL_STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
 BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
-BACKGROUND_NAMES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
+BACKGROUND_ATTRIBUTES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
 LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)  # attributes with the large ``src``
-SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
-DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that are not pages: fragments, scripts, mail
+SKIPPED_TAGS: Final = frozenset("script style template iframe object svg head select".split())
+NOT_PAGE_LINK: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that are not pages: fragments, scripts, mail
 # The picture to be shown by a viewer page: ``show.html?http://…/1.jpg``.
-VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
+VIEWER_URL: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
 NO_STORY: Final = re.compile(
     r"二维码|二維碼|扫一扫|扫码|头像|頭像|广告|廣告|(?<![a-z])logo(?![a-z])|(?<![a-z])qr code|advertisement|^ad$", re.IGNORECASE
 )  # ``alt`` texts of pictures that belong to no story
-FACE: Final = re.compile(
+FACE_ICON: Final = re.compile(
     r"(?:^|/)(?:ico_|icon_|btn_|arrow_)?(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo"
     r"|left|right|prev(?:ious)?|next|arrow|close|zoom|play|top|up|down|bg|background|line|dot|search|menu)[_-]?\w{0,2}\.\w+(?:$|\?)",
     re.IGNORECASE,
 )  # Names of files with people, channel logos or parts of the page's layout
 GIF: Final = re.compile(r"\.gif(?:$|[?!@])", re.IGNORECASE)
-HEADINGS: Final = 3  # the first headings of a page, assumed to be its story's
+MAX_TITLE_HEADINGS: Final = 3  # the first headings of a page, assumed to be its story's
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
     """Yield pictures in document order, with their surroundings, which are tracked in the same pass."""
     walk = dom.walk(body)
     # elements around the page's headings
-    titled = {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
+    titled = {body, *(above for heading in islice(body.iter("h1"), MAX_TITLE_HEADINGS) for above in heading.iterancestors())}
     asides: list[dom.Element] = []
     links: list[dom.Element] = []
     containers: list[tuple[dom.Element, str, str | None]] = []
@@ -87,14 +87,14 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
                     yield WalkedPicture(node, version, None, None, bool(asides), text)
             continue
         tag = node.tag
-        if tag in SKIPPED:
+        if tag in SKIPPED_TAGS:
             walk.skip_subtree()
             continue
         if not node.attrib:
             if tag in ASIDE_TAGS:
                 asides.append(node)
             continue
-        if tag in ASIDE_TAGS or (says(ASIDE, node) and node not in titled):
+        if tag in ASIDE_TAGS or (has_name(ASIDE, node) and node not in titled):
             asides.append(node)
         if tag == "a":
             links.append(node)
@@ -104,7 +104,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
             if containers and containers[-1][1]:  # the innermost large version around belongs to the first picture inside
                 container, large, caption = containers[-1]
                 containers[-1] = (container, "", caption)
-            values = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
+            values = (value for name, value in node.items() if LARGE_NAME.search(name) and IMAGE_URL.match(value))
             large = large or next((url for value in values if (url := dom.join(base, value))), None)
             yield WalkedPicture(node, source_of(node, base), link, large, bool(asides), caption)
             continue
@@ -120,14 +120,14 @@ def _large_version(node: dom.Element, base: str) -> str | None:
     """Return the URL of the large version given by an element around the small one: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
     if node.tag == "a":
         href = node.get("href") or ""
-        viewed = VIEWED.search(href)
-        return dom.join(base, viewed[1]) if viewed else dom.join(base, href) if PICTURE.match(href) else None
+        viewed = VIEWER_URL.search(href)
+        return dom.join(base, viewed[1]) if viewed else dom.join(base, href) if IMAGE_URL.match(href) else None
     if node.tag in ("source", "video", "audio", "input", "link", "meta"):
         return None
     values = (
         value
         for name, value in node.items()
-        if (name in LAZY or LARGE_NAME.search(name)) and name.startswith("data") and PICTURE.match(value)
+        if (name in LAZY_ATTRIBUTES or LARGE_NAME.search(name)) and name.startswith("data") and IMAGE_URL.match(value)
     )
     return next((url for value in values if (url := dom.join(base, value))), None)
 
@@ -135,11 +135,11 @@ def _large_version(node: dom.Element, base: str) -> str | None:
 def _background(node: dom.Element, base: str) -> str | None:
     style = node.get("style")
     match = BACKGROUND.search(style[:5000]) if style and "url(" in style else None
-    value = match[1] if match else next((value for value in map(node.get, BACKGROUND_NAMES) if value and PICTURE.match(value)), None)
+    value = match[1] if match else next((value for value in map(node.get, BACKGROUND_ATTRIBUTES) if value and IMAGE_URL.match(value)), None)
     return dom.join(base, value.strip()) if value and not value.startswith("data:") else None
 
 
-def says(pattern: re.Pattern[str], node: dom.Element) -> bool:
+def has_name(pattern: re.Pattern[str], node: dom.Element) -> bool:
     name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
     return name != " " and _matches(pattern, name)
 
@@ -149,16 +149,16 @@ def _matches(pattern: re.Pattern[str], name: str) -> bool:
     return pattern.search(name) is not None
 
 
-Lead = Literal["none", "story", "page", "site"]  # target of the picture's link: none, a page of the story, of the site, of another site
+LinkKind = Literal["none", "story", "page", "site"]  # target of the picture's link: none, a page of the story, of the site, of another site
 MAX_PICTURES: Final = 2_000  # pictures of one page at most
 CARD_LEVELS: Final = 3
 MAX_CARD: Final = 60  # Elements of a card at most
 CARD_CHARS: Final = 6  # characters of a heading with a link to another page
 CARD_SHARE: Final = 0.5  # share of link text beside a picture above which both announce another page
-BANNER: Final = 3.0
+BANNER_RATIO: Final = 3.0
 BANNER_HEIGHT: Final = 130  # A picture so many times as wide as high, and at most this high, is a banner (468 x 60, 728 x 90, 970 x 120)
-DECLARED_SMALL: Final = 160  # a picture with both declared sides below this is a thumbnail or an icon
-FEW: Final = 2  # pictures of a page of a long story; if there are no more, a linked one may be its main picture
+MAX_THUMBNAIL_SIDE: Final = 160  # a picture with both declared sides below this is a thumbnail or an icon
+MIN_LONG_STORY: Final = 2  # pictures of a page of a long story; if there are no more, a linked one may be its main picture
 MIN_STRIP: Final = 3  # different story pages linked from pictures of one form that make a row of thumbnails
 LEVELS: Final = 4  # levels above a picture whose class and id are checked
 
@@ -170,7 +170,7 @@ class PagePicture:
 
     image: Image
     node: dom.Element = field(repr=False)
-    lead: Lead = "none"
+    link: LinkKind = "none"
     target: str | None = None
     aside: bool = False
     small: bool = False
@@ -185,10 +185,10 @@ def pictures_of(document: dom.Document, is_story_page: Callable[[str], bool]) ->
     classified = (_classify(picture, document, is_story_page) for picture in walk_pictures(body, document.base)) if body is not None else ()
     found = list(islice((picture for picture in classified if picture is not None), MAX_PICTURES))
     # a picture without a link gets the target of the heading in its box, if there are several such boxes
-    forms = Counter(picture.form for picture in found if picture.lead == "none")
+    forms = Counter(picture.form for picture in found if picture.link == "none")
     retargeted = [
-        replace(picture, lead="page", target=target)
-        if picture.lead == "none" and forms[picture.form] > 1 and (target := _heading_of_card(picture.node, document, is_story_page))
+        replace(picture, link="page", target=target)
+        if picture.link == "none" and forms[picture.form] > 1 and (target := _heading_of_card(picture.node, document, is_story_page))
         else picture
         for picture in found
     ]
@@ -203,10 +203,10 @@ def _heading_of_card(node: dom.Element, document: dom.Document, is_story_page: C
         if box is None or box.tag in ("body", "main", "article") or len(list(islice(box.iter("img"), 3))) > 2:
             return None
         links = list(islice(box.iter("a"), 5))
-        labels = [(link, written(link)) for link in links] if len(links) < 5 else []
+        labels = [(link, link_label(link)) for link in links] if len(links) < 5 else []
         if headings := [(link, text) for link, text in labels if len(text) >= CARD_CHARS]:
             href = headings[0][0].get("href") or ""
-            target = None if DEAD.match(href) else dom.join(document.base, href) or href
+            target = None if NOT_PAGE_LINK.match(href) else dom.join(document.base, href) or href
             total = len(dom.text_of(box)) if len(list(islice(box.iter(), MAX_CARD))) < MAX_CARD else MAX_CARD * CARD_CHARS
             if target and not is_story_page(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * total:
                 return target
@@ -215,30 +215,30 @@ def _heading_of_card(node: dom.Element, document: dom.Document, is_story_page: C
     return None
 
 
-def of_story(found: list[PagePicture]) -> list[PagePicture]:
+def select_story_pictures(found: list[PagePicture]) -> list[PagePicture]:
     """Return the story's own pictures: preferably those without a link or with one to its next page, without rows of thumbnails."""
-    forms = Counter(picture.form for picture in found if picture.lead == "page")
+    forms = Counter(picture.form for picture in found if picture.link == "page")
     targets: dict[str, set[str | None]] = defaultdict(set)
     for picture in found:
-        if picture.lead == "story":
+        if picture.link == "story":
             targets[picture.form].add(picture.target)
-    main = [picture for picture in found if not picture.aside and picture.lead != "site"]
-    own = [picture for picture in main if picture.lead == "none" or (picture.lead == "story" and len(targets[picture.form]) < MIN_STRIP)]
-    singles = [picture for picture in main if picture.lead == "page" and forms[picture.form] == 1]
+    main = [picture for picture in found if not picture.aside and picture.link != "site"]
+    own = [picture for picture in main if picture.link == "none" or (picture.link == "story" and len(targets[picture.form]) < MIN_STRIP)]
+    singles = [picture for picture in main if picture.link == "page" and forms[picture.form] == 1]
     large = [picture for picture in own if not picture.small]
     gifs = [picture for picture in large if GIF.search(picture.image.url)]  # a few GIFs among others are counters, marks or placeholders
     large = [picture for picture in large if picture not in gifs] if 2 * len(gifs) <= len(large) else large
     showcased = [picture for picture in singles if picture.showcased and not picture.small]
-    chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or singles or own
+    chosen = [*large, *(showcased if len(large) <= MIN_LONG_STORY else ())] if large else showcased or singles or own
     places = {id(picture): at for at, picture in enumerate(found)}
     chosen = sorted(chosen, key=lambda picture: places[id(picture)])
     largest: dict[str, tuple[int, int]] = {}
     for picture in chosen:
-        copy = variant(picture.image.url)
+        copy = parse_variant(picture.image.url)
         largest[copy.key] = max(largest.get(copy.key, (-1, -1)), (copy.rank, copy.area))
     unique: dict[str, PagePicture] = {}
     for picture in chosen:
-        copy = variant(picture.image.url)
+        copy = parse_variant(picture.image.url)
         if (copy.rank, copy.area) == largest[copy.key]:
             unique.setdefault(picture.image.url, picture)
     return list(unique.values())
@@ -250,16 +250,16 @@ def _classify(walked: WalkedPicture, document: dom.Document, is_story_page: Call
     if (
         not url
         or ICON.search(url)
-        or FACE.search(url)
+        or FACE_ICON.search(url)
         or (walked.url and ICON.search(walked.url) and not walked.large)
         or NO_STORY.search(node.get("alt") or "")
     ):
         return None
     width, height = size_of(node, walked.url or url)
-    if bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT):
+    if bool(width and height and width >= BANNER_RATIO * height and height <= BANNER_HEIGHT):
         return None
-    small = bool(width and height and max(width, height) < DECLARED_SMALL) and not walked.large
-    if small and (width or 0) < DECLARED_SMALL / 2 and (height or 0) < DECLARED_SMALL / 2:
+    small = bool(width and height and max(width, height) < MAX_THUMBNAIL_SIDE) and not walked.large
+    if small and (width or 0) < MAX_THUMBNAIL_SIDE / 2 and (height or 0) < MAX_THUMBNAIL_SIDE / 2:
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if walked.large and walked.large != walked.url else (width, height)))
@@ -270,17 +270,17 @@ def _classify(walked: WalkedPicture, document: dom.Document, is_story_page: Call
         lead,
         target,
         aside=walked.aside,
-        small=small or (not walked.large and any(says(STRIP, box) for box in (node, *around))),
+        small=small or (not walked.large and any(has_name(THUMBNAIL_STRIP, box) for box in (node, *around))),
         form="/".join(re.sub(r"\d+", "", f"{box.tag}.{box.get('class') or ''}"[:80]) for box in (node, *around)),
-        showcased=any(says(SHOWCASE, box) for box in (node, *around)),
+        showcased=any(has_name(SHOWCASE, box) for box in (node, *around)),
         caption=walked.caption,
     )
 
 
-def _lead(walked: WalkedPicture, document: dom.Document, is_story_page: Callable[[str], bool]) -> tuple[Lead, str | None]:
+def _lead(walked: WalkedPicture, document: dom.Document, is_story_page: Callable[[str], bool]) -> tuple[LinkKind, str | None]:
     href = (walked.link or "").strip()
-    target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
-    if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
+    target = dom.join(document.base, href) if href and not href.startswith("#") and not IMAGE_URL.match(href) else None
+    if target is None and href and not NOT_PAGE_LINK.match(href) and not IMAGE_URL.match(href):
         return "page", href  # the page's own URL is unknown
     if target is None or target == walked.url:
         return "none", None

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from newsportal.extractors.gallery.variants import key_of, variant
-from newsportal.extractors.images.article_images import ICON, PICTURE, SMALL
+from newsportal.extractors.gallery.variants import key_of, parse_variant
+from newsportal.extractors.images.article_images import ICON, ICON_SIDE, IMAGE_URL
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
 
@@ -18,7 +18,7 @@ SMALL_KEY: Final = re.compile(
     r"thumb|small|mini|tiny|icon|square|avatar|cover|poster|(?:^|_)(?:s|t|ns|sm|th)_?(?:img|pic|url|src)|mobile|head|logo|preview|placeholder|blur",
     re.IGNORECASE,
 )
-CALLED_PICTURE: Final = re.compile(r"img|image|pic|photo|src", re.IGNORECASE)
+IMAGE_NAME_KEY: Final = re.compile(r"img|image|pic|photo|src", re.IGNORECASE)
 PICTURE_KEY: Final = re.compile(r"img|image|pic|photo|src|url|uri|href|file|path|address", re.IGNORECASE)
 CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
@@ -36,19 +36,19 @@ def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
     """Return the image of a record: the largest copy in it or in a nested object."""
     best: tuple[tuple[int, int], str, Mapping[str, Any]] | None = None
     for key, value, owner in _texts(record):
-        if "@" in key or (not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value))):
+        if "@" in key or (not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and IMAGE_URL.match(value))):
             continue
-        if not (PICTURE.match(value) or (CALLED_PICTURE.search(key) and IMAGE_ADDRESS.match(value))):
+        if not (IMAGE_URL.match(value) or (IMAGE_NAME_KEY.search(key) and IMAGE_ADDRESS.match(value))):
             continue
         rank = (2 if BIG_KEY.search(key) else 0 if SMALL_KEY.search(key) else 1, _pixels(owner.get("width")) or 0)
         if best is None or rank > best[0]:
             best = (rank, value, owner)
-    url = address_of(best[1], base) if best is not None else None
+    url = image_url(best[1], base) if best is not None else None
     if best is None or url is None or ICON.search(url):
         return None
     owner = best[2]
     width, height = (_pixels(owner.get(long) or owner.get(short)) for long, short in (("width", "w"), ("height", "h")))
-    return None if (width and width < SMALL) or (height and height < SMALL) else Image(url, _caption(record), width, height)
+    return None if (width and width < ICON_SIDE) or (height and height < ICON_SIDE) else Image(url, _caption(record), width, height)
 
 
 def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -72,11 +72,11 @@ def _caption(record: Mapping[str, Any]) -> str | None:
         for key, value in by_key.items():
             if key == name.replace("_", "") or (len(name) > 3 and key.endswith(name) and not key.startswith(("site", "user", "author"))):
                 text = words_of(value)
-                if text and not PICTURE.match(text):
+                if text and not IMAGE_URL.match(text):
                     return text
     inner = (value for value in record.values() if isinstance(value, dict))
     texts = (words_of(value.get(key)) for value in inner for key in CAPTION_KEYS)
-    return next((text for text in texts if text and not PICTURE.match(text)), None)
+    return next((text for text in texts if text and not IMAGE_URL.match(text)), None)
 
 
 def words_of(value: Any) -> str | None:
@@ -92,13 +92,13 @@ def links_elsewhere(record: Mapping[str, Any], picture: str, base: str) -> bool:
     """Return whether the record links to a page other than the current one."""
     for key, value in record.items():
         if isinstance(value, str) and LINK_KEY.match(str(key)) and value.strip() and not value.startswith(("#", "javascript:")):
-            url = address_of(value, base)
-            if url is not None and url != picture and not PICTURE.match(value) and url.rstrip("/") != base.partition("#")[0].rstrip("/"):
+            url = image_url(value, base)
+            if url is not None and url != picture and not IMAGE_URL.match(value) and url.rstrip("/") != base.partition("#")[0].rstrip("/"):
                 return key_of(url) != key_of(picture)
     return False
 
 
-def address_of(value: str, base: str) -> str | None:
+def image_url(value: str, base: str) -> str | None:
     return dom.join(base, value.strip().replace("&amp;", "&"))
 
 
@@ -116,8 +116,8 @@ MAX_PARTS: Final = 20  # Elements of a record
 MIN_CAPTION_LETTERS: Final = 4  # letters of a caption
 
 
-def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield lists of records like :func:`newsportal.extractors.gallery.script_values.values`, each with its element's id and class."""
+def records_in_attributes(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield lists of records like :func:`newsportal.extractors.gallery.script_values.find_values`, each with its element's id and class."""
     lists: dict[int, tuple[dom.Element, dict[int, dom.Element]]] = {}  # what is held keeps its id
     leaves = (node for node in document.root.iter() if isinstance(node.tag, str) and len(node) == 0 and _address(node))
     for leaf in islice(leaves, MAX_ADDRESSES):
@@ -131,7 +131,7 @@ def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]
 
 def _address(node: dom.Element) -> str | None:
     text = (node.text or "")[:2_100].strip()
-    return text if text.startswith(("http://", "https://", "//")) and PICTURE.match(text) else None
+    return text if text.startswith(("http://", "https://", "//")) and IMAGE_URL.match(text) else None
 
 
 def _record(node: dom.Element) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _record(node: dom.Element) -> dict[str, Any]:
             pieces = (piece[:MAX_CAPTION_CHARS] for piece in islice(part.itertext(), MAX_PARTS))
             texts.append(clean("".join(pieces))[:MAX_CAPTION_CHARS])
     words = max((text for text in texts if _says(text) >= MIN_CAPTION_LETTERS), key=_says, default="")
-    return {"img": max(urls, key=lambda url: variant(url).rank, default=""), "note": words}
+    return {"img": max(urls, key=lambda url: parse_variant(url).rank, default=""), "note": words}
 
 
 def _says(text: str) -> int:

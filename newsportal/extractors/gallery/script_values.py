@@ -13,28 +13,26 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from newsportal.extractors.fields.embedded import decoded, unescaped
+from newsportal.extractors.fields.embedded import parse_json, unescape_literal
 from newsportal.text import dom
 
 MAX_CHARS: Final = 12_000_000  # of one page, read as JSON; no real page has more data
 MAX_LITERAL_CHARS: Final = 600_000  # of one page, read as JavaScript literals, which takes fifty times as long
 MAX_VALUES: Final = 300  # values that are parsed per page
 MAX_SIGNS: Final = 30_000  # possible starts of a value that are checked per page
-SIGN: Final = re.compile(
+VALUE_START: Final = re.compile(
     r"(?:[=:(]|\breturn\b)\s*+(?:(?P<parse>(?:\$|jQuery|JSON)\s*+\.\s*+parse(?:JSON)?\s*+\(\s*+(?=[\"']))|new\s++Array\s*+(?=\()|(?=[{\[])|(?P<text>(?=[\"'])))"
 )
-BEFORE: Final = re.compile(
+NAME_BEFORE: Final = re.compile(
     r"(?<![\w$])(?P<name>[\w$]{1,80}+)(?:\s*\[\s*[\"']?(?P<index>\w{1,60})[\"']?\s*\])?(?:\s*\.\s*(?P<field>\w{1,40}))?\s*[\"']?\s*$",
     re.ASCII,
 )
-NEAR_BEFORE: Final = 160
-PICTURED: Final = re.compile(r"\.(?:jpe?g|png|webp|avif|gif)\b", re.IGNORECASE)
-MAYBE_PICTURED: Final = re.compile(
-    r"\.(?:jpe?g|png|webp|avif|gif)\b|(?:image|img|pic|photo|src|thumb)[\w-]{0,20}\\?[\"']?\s*:", re.IGNORECASE
-)
-NEAR: Final = 6_000  # Characters from a value's start in which a picture must be mentioned for it to be parsed
+MAX_NAME_DISTANCE: Final = 160
+IMAGE_FILE: Final = re.compile(r"\.(?:jpe?g|png|webp|avif|gif)\b", re.IGNORECASE)
+IMAGE_HINT: Final = re.compile(r"\.(?:jpe?g|png|webp|avif|gif)\b|(?:image|img|pic|photo|src|thumb)[\w-]{0,20}\\?[\"']?\s*:", re.IGNORECASE)
+MAX_IMAGE_DISTANCE: Final = 6_000  # Characters from a value's start in which a picture must be mentioned for it to be parsed
 LINKED_DATA: Final = "ld+json"
-HOLDERS: Final = ("textarea", "xmp", "pre", "code", "div", "span", "template", "noscript", "p", "input")
+DATA_TAGS: Final = ("textarea", "xmp", "pre", "code", "div", "span", "template", "noscript", "p", "input")
 IN_ATTRIBUTE: Final = re.compile(r"""=\s*(?:"\s*[\[{]|'\s*[\[{])""")
 ATTRIBUTES: Final = ".//@*[starts-with(normalize-space(.), '[') or starts-with(normalize-space(.), '{')]"
 DECODER: Final = json.JSONDecoder(strict=False)
@@ -51,12 +49,12 @@ class _Budget:
         return self.values <= 0 or self.json <= 0
 
 
-def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
+def find_values(document: dom.Document) -> Iterator[tuple[str, Any]]:
     """Yield name and value of data that may contain pictures, in page order, scripts first."""
     budget = _Budget()
     for node in document.root.iter("script"):
         text = node.text or ""
-        if text and MAYBE_PICTURED.search(text):
+        if text and IMAGE_HINT.search(text):
             kind = (node.get("type") or "").lower()
             if "json" in kind:
                 yield from _bare_value(text, LINKED_DATA if LINKED_DATA in kind else node.get("id") or "", budget)
@@ -64,13 +62,13 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
                 yield from _in_script(text, budget)
     if budget.is_spent:
         return
-    for node in document.root.iter(*HOLDERS):
+    for node in document.root.iter(*DATA_TAGS):
         text = node.get("value") if node.tag == "input" else node.text
-        if text and text.lstrip()[:1] in ("{", "[") and PICTURED.search(text):
+        if text and text.lstrip()[:1] in ("{", "[") and IMAGE_FILE.search(text):
             yield from _bare_value(text, f"{node.get('id') or ''} {node.get('class') or ''} {node.get('name') or ''}", budget)
     if IN_ATTRIBUTE.search(document.html):
         for found in dom.xpath(document.root, ATTRIBUTES)[:MAX_VALUES]:
-            if isinstance(found, str) and PICTURED.search(found):
+            if isinstance(found, str) and IMAGE_FILE.search(found):
                 yield from _bare_value(found, str(getattr(found, "attrname", "") or ""), budget)
 
 
@@ -83,16 +81,16 @@ def _bare_value(text: str, name: str, budget: _Budget) -> Iterator[tuple[str, An
 def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
     """Yield the values of one script; those assembled piece by piece come last, as one object of lists."""
     pieces: dict[str, dict[str, Any]] = {}
-    pictures = MAYBE_PICTURED.finditer(text)
+    pictures = IMAGE_HINT.finditer(text)
     pictured = next(pictures, None)
     at = 0
     while not budget.is_spent and budget.signs > 0:
         budget.signs -= 1
-        sign = SIGN.search(text, at)
+        sign = VALUE_START.search(text, at)
         if sign is None:
             break
         at = sign.end()
-        target = BEFORE.search(text[max(0, sign.start() - NEAR_BEFORE) : sign.start()])
+        target = NAME_BEFORE.search(text[max(0, sign.start() - MAX_NAME_DISTANCE) : sign.start()])
         pushed = target is not None and target["field"] == "push" and text[sign.start()] == "("
         placed = target is not None and target["index"] is not None and text[sign.start()] == "="
         if sign["text"] is not None and not (pushed or placed):
@@ -102,7 +100,7 @@ def _in_script(text: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
                 pictured = next(pictures, None)
             if pictured is None:
                 break
-            if pictured.start() - at > NEAR:
+            if pictured.start() - at > MAX_IMAGE_DISTANCE:
                 continue
         found = _read(text, at, budget)
         if found is None:
@@ -141,9 +139,9 @@ def _read(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:
         if budget.literals <= 0:
             return None
         try:
-            value, end = literal(text, at, min(len(text), at + budget.literals))
+            value, end = parse_literal(text, at, min(len(text), at + budget.literals))
         except NoLiteral as error:
-            budget.literals -= max(error.at - at, 0)
+            budget.literals -= max(error.position - at, 0)
             return None
         except RecursionError:
             budget.literals = 0
@@ -161,7 +159,7 @@ def _parse_nested(value: Any, budget: _Budget) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     budget.json -= len(value)
-    found = decoded(value)
+    found = parse_json(value)
     return value if found is None else found
 
 
@@ -177,7 +175,7 @@ TOKEN: Final = re.compile(
     re.DOTALL,
 )
 CONSTANTS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None, "undefined": None, "NaN": None}
-OPEN: Final = {"{": "}", "[": "]", "(": ")"}
+CLOSING_BRACKETS: Final = {"{": "}", "[": "]", "(": ")"}
 
 
 class NoLiteral(ValueError):
@@ -185,7 +183,7 @@ class NoLiteral(ValueError):
 
     def __init__(self, at: int) -> None:
         super().__init__(f"no literal at {at}")
-        self.at = at
+        self.position = at
 
 
 def _token(text: str, at: int, end: int) -> re.Match[str]:
@@ -195,11 +193,11 @@ def _token(text: str, at: int, end: int) -> re.Match[str]:
     return match
 
 
-def literal(text: str, start: int, end: int, depth: int = 0) -> tuple[Any, int]:
+def parse_literal(text: str, start: int, end: int, depth: int = 0) -> tuple[Any, int]:
     """Parse the literal that begins at ``start`` and ends before ``end``. Return it with its end. Raises :class:`NoLiteral`."""
     match = _token(text, start, end)
     mark = match["mark"]
-    if mark in OPEN and depth < MAX_DEPTH:
+    if mark in CLOSING_BRACKETS and depth < MAX_DEPTH:
         return (_object if mark == "{" else _list)(text, match.end(), end, depth + 1)
     if mark is not None:
         raise NoLiteral(start)
@@ -216,7 +214,7 @@ def _object(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
         colon = _token(text, match.end(), end)
         if key is None or colon["mark"] != ":":
             raise NoLiteral(at)
-        found[unescaped(key)], at = literal(text, colon.end(), end, depth)
+        found[unescape_literal(key)], at = parse_literal(text, colon.end(), end, depth)
         at = _after_comma(text, at, end, "}")
 
 
@@ -226,7 +224,7 @@ def _list(text: str, at: int, end: int, depth: int) -> tuple[Any, int]:
         match = _token(text, at, end)
         if match["mark"] in ("]", ")"):
             return found, match.end()
-        value, at = literal(text, at, end, depth)
+        value, at = parse_literal(text, at, end, depth)
         found.append(value)
         at = _after_comma(text, at, end, "])")
 
@@ -243,7 +241,7 @@ def _after_comma(text: str, at: int, end: int, closing: str) -> int:
 def _scalar(match: re.Match[str]) -> Any:
     for name in ("double", "single", "back"):
         if match[name] is not None:
-            return unescaped(match[name])
+            return unescape_literal(match[name])
     word = match["word"]
     if word in CONSTANTS:
         return CONSTANTS[word]

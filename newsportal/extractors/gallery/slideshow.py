@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
-from newsportal.extractors.gallery.records import SMALL_KEY, address_of, links_elsewhere, picture_of, words_of, written
-from newsportal.extractors.gallery.script_values import LINKED_DATA, values
-from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.images.article_images import PICTURE
+from newsportal.extractors.gallery.records import SMALL_KEY, image_url, links_elsewhere, picture_of, records_in_attributes, words_of
+from newsportal.extractors.gallery.script_values import LINKED_DATA, find_values
+from newsportal.extractors.gallery.variants import add_image, key_of
+from newsportal.extractors.images.article_images import IMAGE_URL
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
 
@@ -24,12 +24,12 @@ MAX_LISTS: Final = 400
 MAX_DEPTH: Final = 30
 MAX_SLIDES: Final = 500
 MIN_PICTURES: Final = 2  # Pictures of the smallest slideshow
-PICTURED: Final = 0.8  # share of a list's records that must have a picture
-LEADING: Final = 0.5  # share of records with links to other pages above which a list is one of other stories
-SURE: Final = 3  # pictures without captions when the page shows none or one; fewer are versions of its lead picture
+MIN_PICTURE_SHARE: Final = 0.8  # share of a list's records that must have a picture
+MAX_LINK_SHARE: Final = 0.5  # share of records with links to other pages above which a list is one of other stories
+MIN_UNCAPTIONED: Final = 3  # pictures without captions when the page shows none or one; fewer are versions of its lead picture
 LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{2,4})(?=\D*$)")
 MIN_SIZE: Final = 60
-STEP: Final = 10  # Numbers at the end of file names are sizes of one picture if they are large and far apart; else positions in a series
+MIN_STEP: Final = 10  # Numbers ending file names are sizes of one picture if they are large and far apart; else positions in a series
 STORY_KEY: Final = re.compile(
     r"^(?:slug|publish\w*|pub_?(?:date|time)\w*|date_?published|comment_?count|teaser\w*|headline|article_?id)$", re.IGNORECASE
 )  # keys of records of other stories, not of pictures
@@ -49,12 +49,12 @@ class Slides:
     names: tuple[str, ...]
 
 
-def slideshow(document: dom.Document, displayed: Sequence[str], total: int | None, title: str | None) -> Slides | None:
+def find_slideshow(document: dom.Document, displayed: Sequence[str], total: int | None, title: str | None) -> Slides | None:
     """Return the list that is most likely the page's own story, or ``None``. ``displayed``: the pictures that the page shows or names as
     its own, ``total``: its counter's total, ``title``: the story's."""
     page_keys = frozenset(map(key_of, displayed))
     best, most = None, 0.0
-    for name, value in chain(values(document), written(document)):
+    for name, value in chain(find_values(document), records_in_attributes(document)):
         for found in islice(_lists(name, value, document.base), MAX_LISTS):
             score = _score(found, page_keys, total, title)
             if score > most:
@@ -72,9 +72,9 @@ def _score(found: Slides, page_keys: frozenset[str], total: int | None, title: s
     mine, theirs = letters(found.title or ""), letters(title or "")
     same_title = bool(mine and theirs) and (mine in theirs or theirs in mine)
     story_name = any(STORY_LIST.search(name) for name in found.names[:2])
-    drawn = not page_keys and story_name and (2 * captions >= count or count >= SURE)  # a script draws everything on the page
+    drawn = not page_keys and story_name and (2 * captions >= count or count >= MIN_UNCAPTIONED)  # a script draws everything on the page
     related = total == count or shared > 0 or same_title or drawn
-    if not related or (not captions and (_are_sizes(found.images) or (total != count and shared < 2 and count < SURE))):
+    if not related or (not captions and (_are_sizes(found.images) or (total != count and shared < 2 and count < MIN_UNCAPTIONED))):
         return 0.0
     points = 4.0 * (total == count) + 3.0 * same_title + 3.0 * (shared > 0) + 1.0 * story_name + 2.0 * captions / count
     return points * (1 + min(count, 50) / 50)
@@ -92,7 +92,7 @@ def _are_sizes(images: Sequence[Image]) -> bool:
     numbers = sorted(int(match[2]) for match in matches if match is not None)
     if len(numbers) < len(names) or len({match[1] for match in matches if match is not None}) > 1:
         return False
-    return numbers[0] >= MIN_SIZE and all(other - number >= STEP for number, other in pairwise(numbers))
+    return numbers[0] >= MIN_SIZE and all(other - number >= MIN_STEP for number, other in pairwise(numbers))
 
 
 def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
@@ -126,9 +126,9 @@ def _records(items: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping
             continue
         pictured += 1
         leading += links_elsewhere(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
-        enter(found, picture)
-    least = PICTURED * min(len(items), MAX_SLIDES)
-    if pictured >= MIN_PICTURES and pictured >= least - 1 and leading <= LEADING * pictured:
+        add_image(found, picture)
+    least = MIN_PICTURE_SHARE * min(len(items), MAX_SLIDES)
+    if pictured >= MIN_PICTURES and pictured >= least - 1 and leading <= MAX_LINK_SHARE * pictured:
         yield Slides(_without_shared_caption(found), _title(owners), names)
 
 
@@ -138,8 +138,8 @@ def _parallel(data: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
         return  # lists of versions of a lead picture
     lists = {key: value for key, value in data.items() if isinstance(value, list) and len(value) >= MIN_PICTURES}
     for key, value in lists.items():
-        urls = [address_of(url, base) if isinstance(url, str) and PICTURE.match(url.strip()) else None for url in value[:MAX_SLIDES]]
-        if sum(url is not None for url in urls) < max(MIN_PICTURES, PICTURED * len(urls)) or SMALL_KEY.search(key):
+        urls = [image_url(url, base) if isinstance(url, str) and IMAGE_URL.match(url.strip()) else None for url in value[:MAX_SLIDES]]
+        if sum(url is not None for url in urls) < max(MIN_PICTURES, MIN_PICTURE_SHARE * len(urls)) or SMALL_KEY.search(key):
             continue
         texts = max(
             (other for name, other in lists.items() if name != key and len(other) == len(value) and _are_words(other)),
@@ -149,13 +149,13 @@ def _parallel(data: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
         found: dict[str, Image] = {}
         for number, url in enumerate(urls):
             if url is not None:
-                enter(found, Image(url, words_of(texts[number]) if texts else None))
+                add_image(found, Image(url, words_of(texts[number]) if texts else None))
         if len(found) >= MIN_PICTURES:
             yield Slides(_without_shared_caption(found), _title((data, *owners)), (key, *names))
 
 
 def _are_words(texts: Sequence[Any]) -> bool:
-    return all(isinstance(text, str) for text in texts) and not any(PICTURE.match(text.strip()) or "://" in text[:10] for text in texts)
+    return all(isinstance(text, str) for text in texts) and not any(IMAGE_URL.match(text.strip()) or "://" in text[:10] for text in texts)
 
 
 def _without_shared_caption(found: Mapping[str, Image]) -> tuple[Image, ...]:
@@ -169,5 +169,5 @@ def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the title of the object around a list, or of an object in it (``{"slide": {"title": …}, "images": […]}``)."""
     objects = (data for owner in owners for data in (owner, *(value for value in owner.values() if isinstance(value, dict))))
     values = (data.get(key) for data in objects for key in ("title", "headline", "setname", "name"))
-    titles = (value for value in values if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value))
+    titles = (value for value in values if isinstance(value, str) and len(value.strip()) > 3 and not IMAGE_URL.match(value))
     return next(map(clean, titles), None)

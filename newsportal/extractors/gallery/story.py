@@ -10,15 +10,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from newsportal.extractors.article.joining import PAGE_MARK
-from newsportal.extractors.gallery.further_pages import declared_total, open_pages, parse
-from newsportal.extractors.gallery.variants import enter
+from newsportal.extractors.gallery.further_pages import declared_total, parse_pattern, urls_left
+from newsportal.extractors.gallery.variants import add_image
 from newsportal.items import Gallery, GalleryPage, Image, Link
 from newsportal.text import clean, letters
 
 COUNTER: Final = re.compile(
     r"\s*[（(\[【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[）)\]】]\s*$|\s*[（(\[【]\s*(?:组图|高清组?图|图集?|图片|\d{1,3}\s*[张幅pP])\s*[）)\]】]\s*$"
 )  # removed from a story's title: 「（3/12）」, 「(组图)」, 「【12张】」
-SAME_TEXT: Final = 0.6  # share of a story's pages that say the same under their pictures: then it is the story's text
+MIN_SAME_TEXT_SHARE: Final = 0.6  # share of a story's pages that say the same under their pictures: then it is the story's text
 TOKEN: Final = re.compile(r"\W*(?:_|pages?[=_-]?|p(?=\d))*(\d{1,4}|[a-zA-Z])?\W*", re.IGNORECASE | re.ASCII)
 
 
@@ -50,13 +50,13 @@ def assemble(
 ) -> Assembly:
     """Assemble at least one page: each field from the first page that has it, each image where it occurs first. ``ended``: requested URLs
     that are not pages of the story (dead, soft 404, a circle)."""
-    ordered = in_order(pages, pattern)
+    ordered = sort_pages(pages, pattern)
     complete = next((page for page in ordered if page.whole), None)
     used = [complete] if complete is not None else ordered
     total = 1 if complete is not None else declared_total(ordered)
     missing = () if complete is not None else _missing(ordered, total, pattern)
     times = Counter(key for page in used for key in {letters(image.caption) for image in page.images if image.caption})
-    least = max(2, SAME_TEXT * len(used))
+    least = max(2, MIN_SAME_TEXT_SHARE * len(used))
     repeated = frozenset(key for key, count in times.items() if count >= least)
     found: dict[str, Image] = {}
     lines: dict[str, str] = {}
@@ -68,7 +68,7 @@ def assemble(
             if image.caption and letters(image.caption) in repeated:
                 lines.setdefault(letters(image.caption), image.caption)
                 image = replace(image, caption=None)
-            enter(found, replace(image, page=image.page or page.url))
+            add_image(found, replace(image, page=image.page or page.url))
     captions = {letters(image.caption) for image in found.values() if image.caption}
     text_lines = [line for key, line in lines.items() if key and key not in captions]
     link_titles = [link.title] if link is not None and link.title else []
@@ -82,7 +82,7 @@ def assemble(
         language=next((page.language for page in ordered if page.language), None),
         total=total,
         missing=missing,
-        complete=not missing and not open_pages(ordered, ended, pattern),
+        complete=not missing and not urls_left(ordered, ended, pattern),
         pages=tuple(dict.fromkeys(page.url for page in ordered)),
     )
 
@@ -95,10 +95,10 @@ def bare_title(title: str | None) -> str | None:
     return after or None
 
 
-def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[GalleryPage]:
+def sort_pages(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[GalleryPage]:
     """Return every page once, in order: by number, else by their links to one another, else by URL."""
     latest = {page.url.partition("#")[0]: page for page in pages}
-    numbers = numbers_of(list(latest.values()), pattern)
+    numbers = number_pages(list(latest.values()), pattern)
     places_in = {url: at for at, url in enumerate(_chain(list(latest.values())))}
     far = len(places_in)
     return sorted(
@@ -107,9 +107,9 @@ def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[G
     )
 
 
-def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict[str, int]:
+def number_pages(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict[str, int]:
     """Return URL → page number if all pages have distinct numbers; else empty."""
-    form = parse(pattern) if pattern else None
+    form = parse_pattern(pattern) if pattern else None
     by_pattern = {page.url: form.number(page.url) for page in pages} if form is not None else {}
     sources = (by_pattern, {page.url: page.number for page in pages}, _by_address(pages))
     for found in sources:
@@ -159,7 +159,7 @@ def _chain(pages: Sequence[GalleryPage]) -> Iterator[str]:
 
 
 def _missing(pages: Sequence[GalleryPage], total: int | None, pattern: str | None) -> tuple[int, ...]:
-    numbers = numbers_of(pages, pattern)
+    numbers = number_pages(pages, pattern)
     present = set(numbers.values())
     if not numbers:
         return tuple(range(len(pages) + 1, total + 1)) if total else ()

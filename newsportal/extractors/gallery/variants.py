@@ -15,10 +15,10 @@ BIG_WORDS: Final = frozenset("big large orig origin original full max b l xl hd"
 MIDDLE_WORDS: Final = frozenset("mid middle medium normal".split())
 _WORDS: Final = "|".join(sorted(SMALL_WORDS | BIG_WORDS | MIDDLE_WORDS, key=len, reverse=True))
 SIZE: Final = r"(?:[wW]?\d{2,4}[xX*]\d{2,4}|[wW]_?\d{2,4}(?:[_-]?[hH]_?\d{2,4})?)"
-BEHIND: Final = re.compile(rf"[-_.](?P<word>{_WORDS}|{SIZE})$", re.IGNORECASE)
-BEFORE: Final = re.compile(rf"^(?P<word>{_WORDS})[-_]", re.IGNORECASE)
-FOLDER: Final = re.compile(rf"^(?:{_WORDS}|{SIZE})$", re.IGNORECASE)
-ENDING: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
+SIZE_SUFFIX: Final = re.compile(rf"[-_.](?P<word>{_WORDS}|{SIZE})$", re.IGNORECASE)
+SIZE_PREFIX: Final = re.compile(rf"^(?P<word>{_WORDS})[-_]", re.IGNORECASE)
+SIZE_FOLDER: Final = re.compile(rf"^(?:{_WORDS}|{SIZE})$", re.IGNORECASE)
+FILE_ENDING: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
 STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")  # a size for an image server: ``a.jpg!w640``, ``a.jpg@300w``
 RESIZING: Final = re.compile(
     r"(?:^|&)(?:x-oss-process|imageview2|imagemogr2|x-image-process|w|h|width|height|size|quality|q|resize|crop|fit|auto|format|dpr|ssl|strip)\b[^&]*",
@@ -37,7 +37,7 @@ class Variant:
 
 
 @lru_cache(maxsize=8192)
-def variant(url: str) -> Variant:
+def parse_variant(url: str) -> Variant:
     """Return which copy of which image a URL is."""
     try:
         parts = urlsplit(url)
@@ -46,11 +46,11 @@ def variant(url: str) -> Variant:
     path = STYLE.sub("", parts.path)
     folders = path.split("/")
     name = folders.pop()
-    ending = ENDING.search(name)
+    ending = FILE_ENDING.search(name)
     name = name[: ending.start()] if ending else name
-    marks = [folder for folder in folders if FOLDER.match(folder)]
-    plain_folders = [folder for folder in folders if not FOLDER.match(folder)]
-    for form in (BEHIND, BEHIND, BEFORE):  # a_thumb_320x240.jpg
+    marks = [folder for folder in folders if SIZE_FOLDER.match(folder)]
+    plain_folders = [folder for folder in folders if not SIZE_FOLDER.match(folder)]
+    for form in (SIZE_SUFFIX, SIZE_SUFFIX, SIZE_PREFIX):  # a_thumb_320x240.jpg
         match = form.search(name)
         if match is not None and match.end() - match.start() < len(name):
             marks.append(match["word"])
@@ -66,17 +66,17 @@ def variant(url: str) -> Variant:
 
 
 def key_of(url: str) -> str:
-    return variant(url).key
+    return parse_variant(url).key
 
 
-def enter(found: dict[str, Image], image: Image) -> None:
+def add_image(found: dict[str, Image], image: Image) -> None:
     """Add an image by its key; the larger of two copies replaces the first. Equal sizes are two images: ``p_s``, ``p_t``."""
-    copy = variant(image.url)
+    copy = parse_variant(image.url)
     before = found.get(copy.key)
     if before is None:
         found[copy.key] = image
         return
-    other = variant(before.url)
+    other = parse_variant(before.url)
     places = {url.partition("://")[2].partition("?")[0] for url in (image.url, before.url)}
     if len(places) > 1 and (copy.rank, copy.area) == (other.rank, other.area):
         found.setdefault(image.url, image)

@@ -16,19 +16,19 @@ from newsportal.text import clean, dom
 
 MAX_CAPTION_CHARS: Final = 300
 MAX_LINE_CHARS: Final = 120  # A longer line below an image is a paragraph
-CALLED: Final = re.compile(
+CAPTION_NAME: Final = re.compile(
     r"caption|(?<![a-z])(?:img|image|pic|photo|figure)[-_]?(?:desc|info|text|txt|title|note)|tuzhu|tushuo|picsm", re.IGNORECASE
 )
-BEGINS: Final = re.compile(
+CAPTION_START: Final = re.compile(
     r"^[▲△↑◀▼【\[(（]{0,2}\s?(?:[上下左右本]?[图圖](?:为|為|[:：/／|｜]|\d{1,2}[^\d个]|说|說|片[:：说說])|资料[图圖]|資料[图圖]|[图圖]片来源|[▲△↑])|^[▲△↑]"
     r"|^(?:photo|image|picture|foto)\b[\s:/]",
     re.IGNORECASE,
 )
-ENDS: Final = re.compile(r"(?:摄|攝|摄影|攝影|供图|供圖|资料图|資料圖|资料图片|视觉中国|图片社|制图)\s?[)）】\]。]?$")
+CAPTION_END: Final = re.compile(r"(?:摄|攝|摄影|攝影|供图|供圖|资料图|資料圖|资料图片|视觉中国|图片社|制图)\s?[)）】\]。]?$")
 NO_CAPTION: Final = re.compile(
     r"^(?:img|image|picture|photo|图片|圖片|\W*|\d+|点击.*|[\w-]+\.(?:jpe?g|png|gif|webp)|[!-~]*\d[!-~]*)$", re.IGNORECASE
 )
-HOLDERS: Final = frozenset("a p div center span strong td picture figure font".split())
+WRAPPER_TAGS: Final = frozenset("a p div center span strong td picture figure font".split())
 
 
 def caption_of(node: dom.Element) -> str | None:
@@ -52,7 +52,7 @@ def _caption_below(node: dom.Element) -> str | None:
         if after is not None:
             return _text_after(after)
         above = node.getparent()
-        if above is None or above.tag not in HOLDERS:
+        if above is None or above.tag not in WRAPPER_TAGS:
             break
         node = above
     return None
@@ -67,24 +67,24 @@ def _text_after(after: dom.Element) -> str | None:
     text = dom.text_of(after)
     if not 2 <= len(text) <= MAX_CAPTION_CHARS:
         return None
-    match = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
+    match = CAPTION_NAME.search(f"{after.get('class') or ''} {after.get('id') or ''}")
     return text if match or _is_caption_like(text) else None
 
 
 def _is_caption_like(text: str) -> bool:
-    return 2 <= len(text) <= MAX_LINE_CHARS and (BEGINS.search(text) or ENDS.search(text)) is not None
+    return 2 <= len(text) <= MAX_LINE_CHARS and (CAPTION_START.search(text) or CAPTION_END.search(text)) is not None
 
 
 # Attributes that hold the real URL while ``src`` is a placeholder.
-LAZY: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-url", "data-echo", "_src")
-SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
-PICTURE: Final = re.compile(
+LAZY_ATTRIBUTES: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-url", "data-echo", "_src")
+SRCSET_ATTRIBUTES: Final = ("srcset", "data-srcset", "data-lazy-srcset")
+IMAGE_URL: Final = re.compile(
     r"^(?:https?:)?/?/?[^\s\"'<>]{1,1000}\.(?:jpe?g|png|gif|webp|avif|bmp)(?:[?!@&_-][^\s\"'<>]{0,500})?$", re.IGNORECASE
 )  # matches image URLs, in an attribute of any name
 OTHER_ATTRIBUTES: Final = frozenset(
     ("src", "alt", "title", "class", "id", "style", "srcset", "width", "height", "onclick", "onerror", "onload")
 )
-SMALL: Final = 60  # pixels: smaller pictures are icons and counters
+ICON_SIDE: Final = 60  # pixels: smaller pictures are icons and counters
 MAX_IMAGES: Final = 100
 MAX_URL_CHARS: Final = 3000
 ICON: Final = re.compile(
@@ -96,23 +96,23 @@ STYLE_SIZE: Final = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,5})px", re
 NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])")  # ``-640x480.jpg``, ``_w640_h480.jpg``
 
 
-def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata) -> tuple[Image, ...]:
+def collect_images(block: dom.Element | None, document: dom.Document, meta: Metadata) -> tuple[Image, ...]:
     """Return each image once, in page order; the image of ``og:image`` or JSON-LD only if the body has none."""
-    from newsportal.net.egress.addresses import leads_inside  # loaded late: the HTTP client comes with it
+    from newsportal.net.egress.addresses import points_to_internal  # loaded late: the HTTP client comes with it
 
     found: dict[str, Image] = {}
     for node in block.iter("img") if block is not None else ():
         if len(found) >= MAX_IMAGES:
             break
         url = source_of(node, document.base)
-        if not url or ICON.search(url) or leads_inside(url, document.base):
+        if not url or ICON.search(url) or points_to_internal(url, document.base):
             continue
         width, height = size_of(node, url)
-        if not (width and width < SMALL) and not (height and height < SMALL):
+        if not (width and width < ICON_SIDE) and not (height and height < ICON_SIDE):
             found.setdefault(url, Image(url, caption_of(node), width, height))
     if not found:
         lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")
-        if lead and not ICON.search(lead) and not leads_inside(lead, document.base):
+        if lead and not ICON.search(lead) and not points_to_internal(lead, document.base):
             found[lead] = Image(lead, width=_pixels(meta.get("og:image:width")), height=_pixels(meta.get("og:image:height")))
     # a caption shared by several images, or contained in the page's title, does not describe the image
     images = tuple(found.values())
@@ -126,7 +126,7 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
     )
 
 
-def settle(block: dom.Element, base: str) -> None:
+def set_final_sources(block: dom.Element, base: str) -> None:
     """Set ``src`` of every ``img`` in ``block`` (a copy) to its final URL: stored pages run no scripts."""
     for node in block.iter("img"):
         if url := source_of(node, base):
@@ -136,14 +136,14 @@ def settle(block: dom.Element, base: str) -> None:
 def source_of(node: dom.Element, base: str) -> str | None:
     """Return the URL of the image that an ``img`` finally shows (lazy loading, ``srcset``)."""
     src = node.get("src")
-    others = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and PICTURE.match(value))
+    others = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and IMAGE_URL.match(value))
     above = node.getparent()
     while above is not None and above.tag == "source":  # libxml2 parses it as an element with content
         above = above.getparent()
     sources = above.iter("source") if above is not None and above.tag == "picture" else ()
-    largest = _largest(next((value for source in (node, *sources) for value in map(source.get, SETS) if value), ""))
+    largest = _largest(next((value for source in (node, *sources) for value in map(source.get, SRCSET_ATTRIBUTES) if value), ""))
     placeholder = not src or src.startswith("data:") or ICON.search(src)
-    for value in (*map(node.get, LAZY), *(others if placeholder else ()), largest, src):
+    for value in (*map(node.get, LAZY_ATTRIBUTES), *(others if placeholder else ()), largest, src):
         if value and len(value) < MAX_URL_CHARS and (url := dom.join(base, value)):
             return url
     return None

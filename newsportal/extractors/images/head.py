@@ -33,24 +33,24 @@ def is_avif(data: bytes) -> bool:
 
 def avif_size(data: bytes) -> tuple[int, int, bool]:
     """Return width, height, and whether all boxes are present. Raises ``IndexError`` if the data end before the properties."""
-    top = list(inside(data, 0, len(data)))
+    top = list(iter_boxes(data, 0, len(data)))
     meta = next(((start, end) for kind, start, end in top if kind == b"meta"), None)
     if meta is None or meta[1] > len(data):
         raise IndexError(len(data))
     found: tuple[int, int] | None = (meta[0] + 4, meta[1])  # start and end of the content of the current container box
     for name in (b"iprp", b"ipco"):
-        found = next(((start, end) for kind, start, end in inside(data, *found) if kind == name), None) if found else None
-    places = [start for kind, start, end in inside(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
+        found = next(((start, end) for kind, start, end in iter_boxes(data, *found) if kind == name), None) if found else None
+    places = [start for kind, start, end in iter_boxes(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
     sizes = [(int.from_bytes(data[at + 4 : at + 8], "big"), int.from_bytes(data[at + 8 : at + 12], "big")) for at in places]
     if not sizes:
         raise NotApplicable("no-size", "an AVIF without ispe")
     width, height = max(sizes, key=lambda pair: pair[0] * pair[1])  # the tiles of a grid and thumbnails have smaller sizes
-    rotated = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
+    rotated = any(kind == b"irot" and data[start] & 1 for kind, start, end in iter_boxes(data, *found) if end > start) if found else False
     complete = bool(top) and top[-1][2] == len(data)
     return (height, width, complete) if rotated else (width, height, complete)
 
 
-def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+def iter_boxes(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
     """Yield the boxes in ``data[start:end]``: kind, start and end of the content (the end may lie beyond the data)."""
     for _ in range(MAX_BOXES):
         if start + 8 > min(end, len(data)):
@@ -67,11 +67,11 @@ def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]
 
 
 # SOFn: C4 are Huffman tables, C8 is reserved, CC arithmetic conditioning (T.81, table B.1).
-FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-STANDALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # Markers without a segment: TEM and restarts
+FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+STANDALONE_MARKERS: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # Markers without a segment: TEM and restarts
 SCAN, END, EXIF_SEGMENT = 0xDA, 0xD9, 0xE1
 ORIENTATION: Final = 0x0112
-TRANSPOSED: Final = frozenset(range(5, 9))  # Orientations that swap width and height (Exif 2.32, 4.6.4)
+TRANSPOSED_ORIENTATIONS: Final = frozenset(range(5, 9))  # Orientations that swap width and height (Exif 2.32, 4.6.4)
 # Markers and fill bytes before the frame header: a colour profile may take 255, but megabytes of them would stall the crawl.
 MAX_MARKERS: Final = 10_000
 MAX_ENTRIES: Final = 512  # Of an Exif directory: cameras write some 20
@@ -87,7 +87,7 @@ def jpeg_size(data: bytes) -> tuple[int, int, bool]:
         if data[at] != 0xFF:
             raise NotApplicable("broken", f"a JPEG without a marker at byte {at}")
         marker = data[at + 1]
-        if marker in STANDALONE:
+        if marker in STANDALONE_MARKERS:
             at += 2
             continue
         if marker in (SCAN, END):
@@ -95,12 +95,12 @@ def jpeg_size(data: bytes) -> tuple[int, int, bool]:
         length = data[at + 2] << 8 | data[at + 3]
         if length < 2:
             raise NotApplicable("broken", f"a JPEG segment of {length} bytes")
-        if marker in FRAMES:
+        if marker in FRAME_MARKERS:
             height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
             complete = b"\xff\xd9" in data[-64:]  # some writers add bytes behind the end marker
             return (height, width, complete) if transposed else (width, height, complete)
         if marker == EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
-            transposed = transposed or orientation(data[at + 10 : at + 2 + length]) in TRANSPOSED
+            transposed = transposed or orientation(data[at + 10 : at + 2 + length]) in TRANSPOSED_ORIENTATIONS
         at += 2 + length
     raise NotApplicable("broken", f"a JPEG without a frame header among {MAX_MARKERS} markers")
 
@@ -131,16 +131,16 @@ SVG: Final = re.compile(rb"<svg[\s>]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ImageHeader:
     """``width`` and ``height`` in pixels as displayed by a browser. ``whole``: the file is complete."""
 
     format: str
     width: int
     height: int
-    whole: bool
+    complete: bool
 
 
-def read_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
+def read_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> ImageHeader:
     """Return the header of the image that starts with ``data``.
 
     Raises ``NotApplicable``: ``empty``, ``markup`` (an HTML page under an image's URL), ``svg`` (may contain scripts), ``not-a-picture``,
@@ -160,7 +160,7 @@ def read_header(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
         raise NotApplicable("no-size", f"{name} of {width} × {height}")
     if width * height > max_pixels or max(width, height) > MAX_SIDE:
         raise NotApplicable("too-large", f"{name} of {width} × {height} pixels; allowed: {max_pixels}, {MAX_SIDE} a side")
-    return Head(name, width, height, complete)
+    return ImageHeader(name, width, height, complete)
 
 
 def format_of(data: bytes) -> str | None:
@@ -169,10 +169,10 @@ def format_of(data: bytes) -> str | None:
         return "webp" if data[8:12] == b"WEBP" else None
     if data[4:8] == b"ftyp":
         return "avif" if is_avif(data) else None
-    return next((name for start, name in STARTS.items() if data.startswith(start)), None)
+    return next((name for start, name in SIGNATURES.items() if data.startswith(start)), None)
 
 
-STARTS: Final[Mapping[bytes, str]] = {
+SIGNATURES: Final[Mapping[bytes, str]] = {
     b"\xff\xd8\xff": "jpeg",
     b"\x89PNG\r\n\x1a\n": "png",
     b"GIF87a": "gif",

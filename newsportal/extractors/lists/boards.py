@@ -19,8 +19,8 @@ MAX_TITLE_CHARS: Final = 300
 NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 SCALES: Final = {"千": 1e3, "k": 1e3, "万": 1e4, "萬": 1e4, "w": 1e4, "m": 1e6, "亿": 1e8, "億": 1e8}
 
-HIGHEST_RANK: Final = 100_000
-HIGHEST_HEAT: Final = 1e15
+MAX_RANK: Final = 100_000
+MAX_HEAT: Final = 1e15
 
 Format = Literal["json", "html"]
 
@@ -55,12 +55,12 @@ def presets() -> dict[str, dict[str, str]]:
     return found
 
 
-def check(rule: str, format: Format) -> None:
+def check_rule(rule: str, format: Format) -> None:
     """Check a rule of the given format. Raises ``ValueError`` if it is invalid."""
     if format == "html":
         from newsportal.extractors.lists import selector  # loaded late: few processes need lxml
 
-        selector.check(rule)
+        selector.check_rule(rule)
     else:
         _expression(rule)
 
@@ -80,9 +80,9 @@ def read_board(page: Page, rules: BoardRules) -> list[BoardEntry]:
     for parts in (_json_entries if rules.format == "json" else _html_entries)(page, rules):
         title, url = clean(parts("title") or "")[:MAX_TITLE_CHARS], _url(page.url, parts("link"))
         if title and url and url not in found:
-            rank, heat = number_of(parts("rank")), number_of(parts("heat"))
-            place = int(rank) if rank is not None and 1 <= rank <= HIGHEST_RANK else len(found) + 1
-            found[url] = BoardEntry(title, url, place, heat if heat is not None and heat <= HIGHEST_HEAT else None)
+            rank, heat = parse_number(parts("rank")), parse_number(parts("heat"))
+            place = int(rank) if rank is not None and 1 <= rank <= MAX_RANK else len(found) + 1
+            found[url] = BoardEntry(title, url, place, heat if heat is not None and heat <= MAX_HEAT else None)
         if len(found) >= rules.limit:
             break
     if not found:
@@ -90,10 +90,10 @@ def read_board(page: Page, rules: BoardRules) -> list[BoardEntry]:
     return list(found.values())
 
 
-Parts = Callable[[str], str | None]  # returns a field of an entry by the name of its rule
+FieldReader = Callable[[str], str | None]  # returns a field of an entry by the name of its rule
 
 
-def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
+def _json_entries(page: Page, rules: BoardRules) -> Iterator[FieldReader]:
     from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
 
     from newsportal.text.encoding import decode
@@ -116,7 +116,7 @@ def _json_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
         yield lambda name, item=item: part(item, name)  # type: ignore[misc]
 
 
-def _html_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
+def _html_entries(page: Page, rules: BoardRules) -> Iterator[FieldReader]:
     from newsportal.extractors.lists import selector
     from newsportal.text import dom
 
@@ -124,7 +124,7 @@ def _html_entries(page: Page, rules: BoardRules) -> Iterator[Parts]:
         if not (rule := getattr(rules, name)):
             return None
         found = next(iter(selector.select(item, rule)), None)
-        return selector.address(found) if name == "link" else selector.text(found)
+        return selector.url_of(found) if name == "link" else selector.text_of(found)
 
     for item in selector.select_in(dom.document(page), rules.items):
         yield lambda name, item=item: part(item, name)  # type: ignore[misc]
@@ -140,7 +140,7 @@ def _url(base: str, href: str | None) -> str | None:
     return url if href and parts.scheme in ("http", "https") and parts.hostname and len(url) <= 2000 else None
 
 
-def number_of(text: str | None) -> float | None:
+def parse_number(text: str | None) -> float | None:
     """Return the first number in a text, multiplied by its unit: ``1,204``, ``356 万热度``, ``12.3k``."""
     match = NUMBER.search(text or "")
     if match is None or text is None or len(match[0]) > 20:

@@ -14,19 +14,19 @@ from urllib.parse import urlsplit
 
 from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists.engines import Engine, Result, Wrapper
-from newsportal.extractors.lists.result_list import result_list
-from newsportal.extractors.lists.result_pages import read
+from newsportal.extractors.lists.result_list import find_results
+from newsportal.extractors.lists.result_pages import read_results
 from newsportal.extractors.lists.selector import Rule
 from newsportal.extractors.lists.wrapper import absolute
 from newsportal.messages import Message, reason_message
 from newsportal.text.dom import Document
 
-TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where to look for a title without a rule
+TITLE_SELECTORS = ("h3 a", "h2 a", "h4 a", "a")  # where to look for a title without a rule
 FIELDS = ("title", "link", "site", "summary", "date")
 MIN_SHARE = 0.8  # minimum share of results with a field for its rule to be trusted; about one result in ten lacks site or date
 
 
-def custom(
+def make_engine(
     name: str,
     url: str,
     *,
@@ -59,7 +59,7 @@ def custom(
         if fields := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
             raise ValueError(f"{fields[0]}: a rule for a field needs a rule for the block that contains it")
         return Engine(name, url, (), kind, first, step, encoding)
-    wrapper = Wrapper(block, title or TITLES, link, site, summary, date)
+    wrapper = Wrapper(block, title or TITLE_SELECTORS, link, site, summary, date)
     wrapper.check()
     return Engine(name, url, (wrapper,), kind, first, step, encoding)
 
@@ -86,12 +86,12 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
     agreed = 0
     for number, document in enumerate(documents, 1):
         try:
-            page = read(engine, document, fetched or datetime.now(UTC))
+            page = read_results(engine, document, fetched or datetime.now(UTC))
         except EngineBlocked as error:
             problems.append(Message("check.page", page=number, why=reason_message(error.reason)))
             continue
         results += page.results
-        generic = {absolute(document, entry.link) for entry in result_list(document)}
+        generic = {absolute(document, entry.link) for entry in find_results(document)}
         agreed += sum(result.link in generic for result in page.results)
         if page.changed:
             problems.append(Message("check.page", page=number, why=Message("check.fewer")))

@@ -18,7 +18,7 @@ from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.fields.date import default_zone, read_date
 from newsportal.extractors.lists import hub_anchors, hub_score
 from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, Address
-from newsportal.extractors.lists.page_turns import NEXT, dead
+from newsportal.extractors.lists.page_turns import NEXT, is_disabled
 from newsportal.items import LinkKind
 from newsportal.text import dom
 from newsportal.text.expressions import EXPRESSION_PREFIX, compile_expression, has_match
@@ -32,12 +32,12 @@ MAX_NUMBER = 9_999
 MAX_ANCHORS = 5_000
 PAGER_NAME = re.compile(r"pag(?:e|er|ination|ebar|enav|elist|es|ing)?(?![a-z])|fenye|\bpg\b|pagination|navigation", re.IGNORECASE)
 PAGER_LEVELS = 4
-MIN_ROW = 2
+MIN_ROW_PAGES = 2
 MIN_STEP = 5  # minimum entries per page, for URLs that count entries
 
 
 @dataclass(slots=True)
-class Row:
+class PagerRow:
     """Numbered links of one URL form. ``pages`` maps page numbers to URLs; ``named``: whether an element around has a pager's name."""
 
     pages: dict[int, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Row:
 def next_pages(document: dom.Document) -> list[str]:
     """Return the other pages of this list on the same site, the next page first; at most ``MAX_PAGES``, without the page itself."""
     current = Address(document.url)
-    rows: dict[str, Row] = defaultdict(Row)
+    rows: dict[str, PagerRow] = defaultdict(PagerRow)
     declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
     urls = [url for node in declared if (url := dom.link_of(node, document.base))]
     for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
@@ -59,18 +59,18 @@ def next_pages(document: dom.Document) -> list[str]:
             continue
         page = int(number[:6]) if not is_next else 0
         if is_next:
-            urls += [url] if not dead(node) else []
+            urls += [url] if not is_disabled(node) else []
         elif 0 < page <= MAX_NUMBER and (form := _form(url, page)):
             rows[form].pages.setdefault(page, url)
             names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
             rows[form].named = rows[form].named or any(map(PAGER_NAME.search, names))
-    row, best = Row(), (False, False, False, 0)
+    row, best = PagerRow(), (False, False, False, 0)
     for form, other in rows.items():
         # URLs of this form with any number
         before, _, after = form.partition("{}")
         numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
         rank = (any(numbered.fullmatch(url) for url in urls), bool(numbered.fullmatch(current.same_page)), other.named, len(other.pages))
-        if any(rank[:3]) and (len(other.pages) >= MIN_ROW or rank[0]) and rank > best:
+        if any(rank[:3]) and (len(other.pages) >= MIN_ROW_PAGES or rank[0]) and rank > best:
             row, best = other, rank
     found = dict.fromkeys([*urls, *(row.pages[number] for number in sorted(row.pages))])
     current_url = current.same_page.rstrip("/")
@@ -95,9 +95,9 @@ def _distance(value: int, number: int) -> int | None:
 
 
 ARTICLE_SCORE = 0.5
-ALLOWED = 3.0  # logits added for a URL part named by the operator: as much as a full date in the path
-NEVER_HUB = frozenset("url-file url-too-long url-search url-comments url-media-word url-service-word url-later-page".split())
-HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
+ALLOW_BONUS = 3.0  # logits added for a URL part named by the operator: as much as a full date in the path
+NOT_HUB_FEATURES = frozenset("url-file url-too-long url-search url-comments url-media-word url-service-word url-later-page".split())
+HUB_FEATURES = frozenset("url-root url-shallow url-list-word".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class HubRules:
             return score
         if any(rule.startswith(EXPRESSION_PREFIX) for rule in allowed):
             return 1.0
-        return hub_score.add_evidence(score, ALLOWED) if allowed else 0.0
+        return hub_score.add_evidence(score, ALLOW_BONUS) if allowed else 0.0
 
 
 def links(document: dom.Document, rules: HubRules | None = None, now: datetime | None = None, base: str | None = None) -> list[HubLink]:
@@ -154,15 +154,15 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
     ``now`` (aware) is the time of the fetch; if given, the dates beside the links are parsed. ``base`` is the base URL of relative links,
     if known better than from the page.
     """
-    anchors = hub_anchors.collect(document, base)
+    anchors = hub_anchors.collect_anchors(document, base)
     page = Address(document.url)
     found = []
-    for anchor, score in zip(anchors, hub_score.scores(anchors, page), strict=True):
+    for anchor, score in zip(anchors, hub_score.score_anchors(anchors, page), strict=True):
         address, url = anchor.address, anchor.address.same_page
         score = score if rules is None or url == page.same_page else rules.score(url, score)
-        listing = address.domain == page.domain and address.facts & HUB_FACTS and not address.facts & NEVER_HUB
+        listing = address.domain == page.domain and address.features & HUB_FEATURES and not address.features & NOT_HUB_FEATURES
         kind: LinkKind = "article" if score >= ARTICLE_SCORE else "hub" if listing else "other"
-        card = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
+        card = hub_anchors.read_card(anchor) if kind == "article" else hub_anchors.Card()
         published = read_date(card.date_text, now, default_zone(anchor.text)) if now and card.date_text else None
         found.append(HubLink(address.url, anchor.text, kind, round(score, 4), card.summary, published))
     return found

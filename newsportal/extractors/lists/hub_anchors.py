@@ -21,10 +21,10 @@ MAX_LINKS_INSIDE = 6  # links to one URL within a list entry: picture, headline,
 NAVIGATION = frozenset(
     "nav navbar navigation menu submenu subnav topnav mainnav breadcrumb breadcrumbs crumb crumbs path position tabs tab toolbar".split()
 )
-FOOT = frozenset("foot footer copyright friendlink friendlinks blogroll flink links bottom sitemap".split())
-HEAD = frozenset("header topbar masthead login userbar shortcut".split())
+FOOTER = frozenset("foot footer copyright friendlink friendlinks blogroll flink links bottom sitemap".split())
+HEADER = frozenset("header topbar masthead login userbar shortcut".split())
 ASIDE = frozenset("share sharebar pager pagination pages pg advert ads ad banner tag tags".split())
-PLACES = {"place-nav": NAVIGATION, "place-foot": FOOT, "place-head": HEAD, "place-aside": ASIDE}
+PLACES = {"place-nav": NAVIGATION, "place-foot": FOOTER, "place-head": HEADER, "place-aside": ASIDE}
 TAG_PLACES = {"nav": "place-nav", "footer": "place-foot", "header": "place-head", "address": "place-foot"}
 ROLE_PLACES = {"navigation": "place-nav", "contentinfo": "place-foot", "banner": "place-head", "menu": "place-nav", "menubar": "place-nav"}
 TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -44,7 +44,7 @@ DATE = re.compile(
 DIGIT = re.compile(r"\d")  # every date but 「刚刚」 has a digit, most lines have none
 MENU_SHARE = 0.34  # share of headlines among a region's links above which its name is wrong (BBC's front page is one big "navigation")
 MENU_HEADLINES = 3
-HEADLINE = 10  # title lengths
+MIN_HEADLINE_LENGTH = 10  # title lengths
 MIN_SUMMARY = 20  # title lengths; shorter texts are publishers, counters and labels
 
 
@@ -85,7 +85,7 @@ class Anchor:
         return names | {"place-heading"} if self.heading else names
 
 
-def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
+def collect_anchors(document: dom.Document, base: str | None = None) -> list[Anchor]:
     """Return the links to http(s) pages in page order, one :class:`Anchor` per URL. Fragments are kept: some sites need them."""
     found: dict[str, Anchor] = {}
     regions: dict[dom.Element, Region] = {}
@@ -111,7 +111,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         if length > anchor.length or not anchor.text:
             anchor.text, anchor.length = text, length
         region.links += 1
-        region.headlines += length >= HEADLINE
+        region.headlines += length >= MIN_HEADLINE_LENGTH
         anchor.regions.append(region)
         anchor.nodes.append(node)
         anchor.title = anchor.title or clean(node.get("title") or "") or None
@@ -161,7 +161,7 @@ class Card:
     date_text: str | None = None
 
 
-def card(anchor: Anchor) -> Card:
+def read_card(anchor: Anchor) -> Card:
     """Return summary and date from the elements around a link that contain no link to another URL."""
     best = Card()
     for node in anchor.nodes[:MAX_NODES]:

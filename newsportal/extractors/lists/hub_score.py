@@ -1,7 +1,7 @@
 """Likelihood that a link of a list page leads to an article: a sum of weighted features, adjusted by the links with the same URL pattern.
 
     own(l)   = BIAS + Σ WEIGHTS[f] for every feature f of the link
-    score(l) = σ( own(l) + SHARE · n/(n + 2) · (mean own of the n links of l's pattern − own(l)) )
+    score(l) = σ( own(l) + PATTERN_SHARE · n/(n + 2) · (mean own of the n links of l's pattern − own(l)) )
 
 Because of the second line 「宝马i4」 is an article where fifty links of the same template have full headlines, and a long slogan in
 a menu is none. The weights are set by hand; ``docs/algorithms/hub.md`` describes the data they were measured on.
@@ -14,18 +14,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from newsportal.extractors.lists.hub_anchors import HEADLINE, Anchor
-from newsportal.extractors.lists.hub_urls import BOARD, FACTS, JUDGED_CHARS, Address, pattern
+from newsportal.extractors.lists.hub_anchors import MIN_HEADLINE_LENGTH, Anchor
+from newsportal.extractors.lists.hub_urls import BOARD, MAX_EXAMINED_CHARS, URL_FEATURES, Address, url_pattern
 
 ThreadForm = tuple[str, str]
 BIAS = -1.5
-SHARE = 0.6  # weight of the pattern's mean against a link's own score; 0.5 to 0.7 perform alike
+PATTERN_SHARE = 0.6  # weight of the pattern's mean against a link's own score; 0.5 to 0.7 perform alike
 MAX_LOGIT = 30.0
 BOARD_SHARE = 0.5  # share of a page's headlines that link to threads from which the page is a board
 BOARD_HEADLINES = 8
 MIN_SUBJECT = 4  # title lengths; shorter thread titles are not counted
 WEIGHTS: Mapping[str, float] = {
-    **{name: worth for name, (worth, _) in FACTS.items()},
+    **{name: worth for name, (worth, _) in URL_FEATURES.items()},
     "url-self": -6.0,
     "url-foreign": -0.5,
     "thread-on-board": 2.5,
@@ -66,12 +66,12 @@ SENTENCE = re.compile(r"[，。！？：；“”《》、—…]|[!?:;]\s|['’
 LENGTHS = ((1, "text-none"), (4, "text-tiny"), (7, "text-short"), (11, "text-middling"), (18, "text-title"))
 
 
-def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
+def score_anchors(anchors: Sequence[Anchor], page: Address) -> list[float]:
     """Return a score from 0 to 1 for each anchor of a page, in order; 0.5 and more means article."""
-    form = board_form(anchors, page)
-    all_facts = [facts(anchor, page, form) for anchor in anchors]
+    form = find_board_form(anchors, page)
+    all_facts = [link_features(anchor, page, form) for anchor in anchors]
     logits = [BIAS + sum(filter(None, map(WEIGHTS.get, found))) for found in all_facts]
-    patterns = [pattern(anchor.address) for anchor in anchors]
+    patterns = [url_pattern(anchor.address) for anchor in anchors]
     voters: dict[str, list[float]] = defaultdict(list)
     for shape, found, value in zip(patterns, all_facts, logits, strict=True):
         if not found & NOT_AVERAGED:
@@ -79,15 +79,15 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
     found_scores = []
     for shape, value in zip(patterns, logits, strict=True):
         peers = voters.get(shape, ())
-        share = SHARE * len(peers) / (len(peers) + 2)
+        share = PATTERN_SHARE * len(peers) / (len(peers) + 2)
         found_scores.append(_sigmoid(value + share * (sum(peers) / len(peers) - value) if peers else value))
     return found_scores
 
 
-def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
+def link_features(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
     """Return the names of all features of a link; those without a weight do not affect its score."""
     length = anchor.length
-    found = {next((name for limit, name in LENGTHS if length < limit), "text-long")} | anchor.places | anchor.address.facts
+    found = {next((name for limit, name in LENGTHS if length < limit), "text-long")} | anchor.places | anchor.address.features
     if length and COMMAND.match(anchor.text[:80]):
         found.add("text-command")
     if length and NUMBER.match(anchor.text[:40]):
@@ -103,17 +103,17 @@ def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
     return found
 
 
-def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
+def find_board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
     """Return the URL form of the threads of a board, or ``None`` if the page is no board: neither its URL nor most of its headlines look
     like one. All threads of a board's list have one form, those in boxes beside it have others."""
-    titled = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
+    titled = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.features]
     forms = Counter(form for anchor in titled if (form := anchor.address.thread_form))
     if not forms:
         return None
-    headlines = [anchor for anchor in titled if anchor.length >= HEADLINE]
+    headlines = [anchor for anchor in titled if anchor.length >= MIN_HEADLINE_LENGTH]
     threads = sum(1 for anchor in headlines if anchor.address.thread_form)
     many = threads >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
-    return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None
+    return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:MAX_EXAMINED_CHARS]) else None
 
 
 def add_evidence(score: float, logits: float) -> float:

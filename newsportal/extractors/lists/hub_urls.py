@@ -78,26 +78,26 @@ LATER_PAGE = re.compile(
 COMMENT_FRAGMENT = re.compile(r"comment|reply|replies|respond|disqus|pinglun|^cmt|^post|^p\d", re.IGNORECASE)
 SECOND_LEVEL = frozenset("com net org gov edu co ac or ne go".split())
 NAMED_ITEM = re.compile(r"(?:art|article|content|detail|news|show|view|doc|info)[-_]?\d{3,}")
-SHOWING = re.compile(r"(?:show|view|article|content|detail|read|news|info)\w*|\w*(?:show|view|detail|article|content)", re.IGNORECASE)
+SHOW_ACTION = re.compile(r"(?:show|view|article|content|detail|read|news|info)\w*|\w*(?:show|view|detail|article|content)", re.IGNORECASE)
 SERVICE_SLUG = re.compile(r"(?:about|contact|privacy|terms|cookies?|copyright|advertis\w+|subscri\w+|sitemap|legal)-", re.IGNORECASE)
 PERSON_KEYS = frozenset(("uid", "userid", "username"))
 MODULE_KEYS = frozenset(("mod", "do", "ac", "act"))
 LIST_DIRECTORIES = LIST_WORDS - {"node"}  # /node/123 is an article (Drupal), node_123.htm a channel
 CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 DIGITS = re.compile(r"\d+")
-COUNTER = re.compile(r"[-_]?\d")
+PAGE_COUNTER = re.compile(r"[-_]?\d")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
-PLAIN = re.compile(r"(https?)://([a-zA-Z0-9.:-]+)((?:/[!\"$->@-~]*)?)(?:\?([!\"$-~]*))?(?:#([!-~]*))?")  # common form of URLs
+COMMON_URL = re.compile(r"(https?)://([a-zA-Z0-9.:-]+)((?:/[!\"$->@-~]*)?)(?:\?([!\"$-~]*))?(?:#([!-~]*))?")  # common form of URLs
 LONG_ID = 6  # digits: the counters of large sites
 SHORT_ID = 4
 ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")  # decoded run by run: ``unquote`` decodes byte by byte
 MAX_URL_CHARS = 2_048  # longer URLs are not articles
-JUDGED_CHARS = 512  # length up to which a URL is examined; limits the cost of every pattern
+MAX_EXAMINED_CHARS = 512  # length up to which a URL is examined; limits the cost of every pattern
 
 Value = TypeVar("Value")
 
 
-class lazy(Generic[Value]):  # noqa: N801  written as a decorator
+class lazy_property(Generic[Value]):  # noqa: N801  written as a decorator
     """:class:`functools.cached_property` without its lock, which Python 3.11 acquires on first access (bpo-43468)."""
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
@@ -114,28 +114,28 @@ class Address:
 
     url: str
 
-    @lazy
+    @lazy_property
     def parts(self) -> SplitResult:
-        start = self.url[:JUDGED_CHARS]
-        if plain := PLAIN.fullmatch(start):
+        start = self.url[:MAX_EXAMINED_CHARS]
+        if plain := COMMON_URL.fullmatch(start):
             return SplitResult(*plain.groups(""))
         try:
             return urlsplit(start)
         except ValueError:  # "http://[" and the like
             return urlsplit("http://invalid/")
 
-    @lazy
+    @lazy_property
     def host(self) -> str:
         return self.parts.netloc.rpartition("@")[2].partition(":")[0].lower().removeprefix("www.")
 
-    @lazy
+    @lazy_property
     def domain(self) -> str:
         """Approximate registered domain, to compare sites: two labels, three under ``com.cn``, ``co.uk`` and similar suffixes."""
         labels = self.host.split(".")
         keep = 3 if len(labels) > 2 and labels[-2] in SECOND_LEVEL and len(labels[-1]) == 2 else 2
         return ".".join(labels[-keep:])
 
-    @lazy
+    @lazy_property
     def segments(self) -> tuple[str, ...]:
         """Segments of the path; of a path with more than ``MAX_SEGMENTS`` (a crawler trap) the first ones and the last."""
         path = self.parts.path
@@ -144,12 +144,12 @@ class Address:
         found = [segment for segment in path.split("/") if segment]
         return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
 
-    @lazy
+    @lazy_property
     def stem(self) -> str:
         """Last segment without its file extension: ``/a/b/t2016_1.htm`` → ``t2016_1``."""
         return _stem(self.segments[-1]) if self.segments else ""
 
-    @lazy
+    @lazy_property
     def query(self) -> tuple[tuple[str, str], ...]:
         if not self.parts.query:
             return ()
@@ -159,76 +159,76 @@ class Address:
             return ()
         return tuple((key, value) for key, value in pairs if not TRACKING.match(key.lower()))
 
-    @lazy
+    @lazy_property
     def words(self) -> frozenset[str]:
         """Words of the path and the first label of the host, in lower case, without extensions and counters."""
         host = (self.host.partition(".")[0],) if self.host.count(".") >= 2 else ()
         return frozenset(chain(host, *map(words_in, self.segments))) - {""}
 
-    @lazy
+    @lazy_property
     def dated(self) -> bool:
         """Whether the path contains a full date."""
         return self._has_digit and bool(DAY_IN_PATH.search(self.parts.path))
 
-    @lazy
+    @lazy_property
     def last_id(self) -> int:
         """Length of the longest run of digits where articles have their number: the last two segments and values of id-like query keys."""
         places = [self.stem, *self.segments[-2:-1]] if self._has_digit or "%" in self.parts.path else []
         places += [value for key, value in self.query if ID_KEYS.match(key.lower())]
         return max(map(len, DIGITS.findall("/".join(places))), default=0) if places else 0
 
-    @lazy
+    @lazy_property
     def slug_words(self) -> int:
         """Number of words of the hyphenated name in the last segment, or in the one before if the last is like ``index.html``."""
         is_list = self.stem.lower() in LIST_WORDS and len(self.segments) > 1
         return max(_word_count(self.stem), _word_count(self.segments[-2])) if is_list else _word_count(self.stem)
 
-    @lazy
+    @lazy_property
     def thread_form(self) -> tuple[str, str] | None:
         """Form of the site's thread URLs (host and keyword); ``None`` if the URL is not a thread."""
-        match = THREAD.search(self.same_page[:JUDGED_CHARS])
+        match = THREAD.search(self.same_page[:MAX_EXAMINED_CHARS])
         word = re.search("[A-Za-z]+", match.group()) if match else None
         return (self.host, word.group().lower()) if word else None
 
-    @lazy
+    @lazy_property
     def names_month(self) -> bool:
         """Whether the path contains a year and month, with or without a day."""
         return self._has_digit and bool(MONTH_IN_PATH.search(self.parts.path))
 
-    @lazy
+    @lazy_property
     def _has_digit(self) -> bool:
         return DIGITS.search(self.parts.path) is not None
 
-    @lazy
+    @lazy_property
     def has_ending(self) -> bool:
         return "." in self.parts.path and bool(PAGE_ENDING.search(self.parts.path))
 
-    @lazy
+    @lazy_property
     def _directories(self) -> frozenset[str]:
         """Path segments before the last, in lower case."""
         return frozenset(map(str.lower, self.segments[:-1]))
 
-    @lazy
+    @lazy_property
     def is_numbered(self) -> bool:
         """Whether a script shows one item by its number: ``index.php?m=content&a=show&id=123``, ``NewsShow.asp?ID=23``."""
         if not self.query:
             return False
         values = dict(self.query)
-        shows = SHOWING.search(self.stem) or any(SHOWING.fullmatch(value) for value in values.values())
+        shows = SHOW_ACTION.search(self.stem) or any(SHOW_ACTION.fullmatch(value) for value in values.values())
         return bool(shows) and any(ID_KEYS.match(key.lower()) and value.isdigit() for key, value in values.items())
 
-    @lazy
-    def facts(self) -> frozenset[str]:
-        """Names of the features that apply to the URL (keys of ``FACTS``)."""
-        return frozenset([name for name, (_, holds) in (FACTS if self.query else FACTS_OF_PATH).items() if holds(self)])
+    @lazy_property
+    def features(self) -> frozenset[str]:
+        """Names of the features that apply to the URL (keys of ``URL_FEATURES``)."""
+        return frozenset([name for name, (_, holds) in (URL_FEATURES if self.query else PATH_FEATURES).items() if holds(self)])
 
-    @lazy
+    @lazy_property
     def same_page(self) -> str:
         """URL without its fragment, as sent to the server."""
         return self.url.partition("#")[0]
 
 
-def pattern(address: Address) -> str:
+def url_pattern(address: Address) -> str:
     """Return the URL pattern shared by pages of one template: numbers, codes and slugs become placeholders, short words are kept.
 
     ``https://news.site.example/20/0802/FJ1PABCD01.html`` → ``site.example/N2/N4/C.html``.
@@ -250,7 +250,7 @@ def shape_of(segment: str) -> str:
 def words_in(segment: str) -> tuple[str, ...]:
     """Return the words of a path segment in lower case: without its extension, and without its counter as well."""
     stem = _stem(segment).lower()
-    return (stem, stem[: counter.start()]) if (counter := COUNTER.search(stem)) and counter.start() > 2 else (stem,)
+    return (stem, stem[: counter.start()]) if (counter := PAGE_COUNTER.search(stem)) and counter.start() > 2 else (stem,)
 
 
 def _stem(segment: str) -> str:
@@ -267,7 +267,7 @@ def _is_listing(address: Address) -> bool:
     """Return whether the last name or a directory is a list word, in a URL without date or item number."""
     if address.dated or address.names_month or address.is_numbered:
         return False
-    return COUNTER.split(address.stem.lower(), 1)[0] in LIST_WORDS or not LIST_DIRECTORIES.isdisjoint(address._directories)
+    return PAGE_COUNTER.split(address.stem.lower(), 1)[0] in LIST_WORDS or not LIST_DIRECTORIES.isdisjoint(address._directories)
 
 
 def _is_service(address: Address) -> bool:
@@ -297,7 +297,7 @@ def _is_shallow(address: Address) -> bool:
     return not specific
 
 
-FACTS: Mapping[str, tuple[float, Callable[[Address], bool]]] = {
+URL_FEATURES: Mapping[str, tuple[float, Callable[[Address], bool]]] = {
     "url-root": (-6.0, lambda a: not a.segments and not a.query),
     "url-file": (-6.0, lambda a: "." in a.parts.path and bool(FILE_ENDING.search(a.parts.path))),
     "url-too-long": (-6.0, lambda a: len(a.url) > MAX_URL_CHARS),
@@ -318,7 +318,7 @@ FACTS: Mapping[str, tuple[float, Callable[[Address], bool]]] = {
     "url-search": (-6.0, lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query)),
     "url-query-only": (-1.0, lambda a: bool(a.query) and a.last_id < SHORT_ID),
     "url-thread": (0.0, lambda a: a.thread_form is not None),  # its weight depends on the page
-    "url-later-page": (-3.0, lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS]))),
-    "url-comments": (-6.0, lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS]))),
+    "url-later-page": (-3.0, lambda a: bool(LATER_PAGE.search(a.same_page[:MAX_EXAMINED_CHARS]))),
+    "url-comments": (-6.0, lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:MAX_EXAMINED_CHARS]))),
 }  # features of a URL: weight in logits (:mod:`newsportal.extractors.lists.hub_score`) and test
-FACTS_OF_PATH = {name: fact for name, fact in FACTS.items() if name not in ("url-numbered", "url-search", "url-query-only")}
+PATH_FEATURES = {name: fact for name, fact in URL_FEATURES.items() if name not in ("url-numbered", "url-search", "url-query-only")}

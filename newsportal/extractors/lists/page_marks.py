@@ -31,7 +31,7 @@ _MARK_IN_FORM = re.compile(rf"(?:[_\-,.]{_WORD}?[_\-]?\{{\}}|/(?:{_WORD}/)?{_WOR
 _SLUG_COPY = re.compile(rf"/(?!{_WORD}-\{{\}})[^/]*[A-Za-z]-\{{\}}/?$")
 
 
-class Place(NamedTuple):
+class PageMark(NamedTuple):
     """An interpretation of a URL. ``number`` is ``None`` if it assumes no page mark; in ``form``, ``{}`` stands for the number."""
 
     stem: str
@@ -39,15 +39,15 @@ class Place(NamedTuple):
     form: str
 
 
-class Step(NamedTuple):
+class PageStep(NamedTuple):
     """Relation of a URL to another page of the same article: both page numbers (``None``: no mark), and the form of the other URL."""
 
-    here: int | None
-    there: int | None
+    current: int | None
+    other: int | None
     form: str
 
 
-def places(url: str) -> tuple[Place, ...]:
+def marks_of(url: str) -> tuple[PageMark, ...]:
     """Return the interpretations of an http(s) ``url``, the one without page mark first. Empty for an invalid URL and a front page."""
     if len(url) > MAX_URL_CHARS or not url.startswith(("http://", "https://")):
         return ()
@@ -63,12 +63,12 @@ def places(url: str) -> tuple[Place, ...]:
     pairs = [] if not rest or last_id(f"{host}{bare}") else [pair for pair in rest.split("&") if pair]
     relevant = [pair for pair in pairs if not TRACKING.match(pair.partition("=")[0].lower())]
     query = f"?{'&'.join(relevant)}" if relevant else ""
-    found = [] if match else [Place(f"{host}{bare}{query}", None, url)]
+    found = [] if match else [PageMark(f"{host}{bare}{query}", None, url)]
     origin, tail = f"{parts.scheme}://{parts.netloc}", f"?{parts.query}" if parts.query else ""
-    found += [Place(f"{host}{stem}{query}", number, f"{origin}{form}{tail}") for stem, number, form in _path_marks(parts.path)]
+    found += [PageMark(f"{host}{stem}{query}", number, f"{origin}{form}{tail}") for stem, number, form in _path_marks(parts.path)]
     if match and int(match["number"]) <= MAX_PAGE:
         form = f"{parts.query[: match.start('number')]}{{}}{parts.query[match.end('number') :]}"
-        found.append(Place(f"{host}{bare}{query}", int(match["number"]), f"{origin}{parts.path}?{form}"))
+        found.append(PageMark(f"{host}{bare}{query}", int(match["number"]), f"{origin}{parts.path}?{form}"))
     return tuple(place for place in found if host and place.stem != host)  # a pager of a front page is one of a list
 
 
@@ -97,24 +97,24 @@ def _path_marks(path: str) -> list[tuple[str, int, str]]:
     return [(stem, int(match["number"]), f"{path[: at + match.start('number')]}{{}}{path[at + match.end('number') :]}")]
 
 
-def step(current: Sequence[Place], other: str) -> Step | None:
+def step(current: Sequence[PageMark], other: str) -> PageStep | None:
     """Return how ``other`` continues the article at ``current``; ``None`` if it does not, or is the same page."""
-    readings = places(other)
+    readings = marks_of(other)
     for mine in current:
         for theirs in readings:
             if mine.stem == theirs.stem and mine.number != theirs.number:
-                return Step(mine.number, theirs.number, theirs.form)
+                return PageStep(mine.number, theirs.number, theirs.form)
     return None
 
 
-def sister_step(current: Sequence[Place], other: str) -> Step | None:
+def mobile_step(current: Sequence[PageMark], other: str) -> PageStep | None:
     """Like :func:`step` for a mobile host: both URLs contain the article's number, only ``other`` has a page mark."""
-    for theirs in places(other):
+    for theirs in marks_of(other):
         name = last_id(theirs.stem)
         for mine in current:
             marked = theirs.number is not None and mine.number is None and name and name == last_id(mine.stem)
             if marked and Address(f"http://{mine.stem}").domain == Address(f"http://{theirs.stem}").domain:
-                return Step(None, theirs.number, theirs.form)
+                return PageStep(None, theirs.number, theirs.form)
     return None
 
 
@@ -130,7 +130,7 @@ def last_id(stem: str) -> str | None:
     return match[0] if match else None
 
 
-def may_be_namesake(form: str) -> bool:
+def may_be_other_article(form: str) -> bool:
     """Return whether a form may be another article with the same title: blogs name the second one ``open-thread-2/``."""
     return _SLUG_COPY.search(form) is not None
 
@@ -146,14 +146,14 @@ def without_mark(form: str) -> str:
 #     var currentPage = 0; var countPage = 5; … "<a href=\"t20120117_123" + "_" + nextPage + ".htm\">"
 #     var _PAGE_COUNT = "5"; var _PAGE_INDEX = "0"; var _PAGE_NAME = "t123"; var _PAGE_FILE_EXT = "html"
 
-SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")  # scripts without these words draw no pager; ``pageCount`` is too common
+PAGER_WORDS: Final = ("createPage", "countPage", "_PAGE_COUNT")  # scripts without these words draw no pager; ``pageCount`` is too common
 MAX_SCRIPT: Final = 60_000  # characters; longer scripts are libraries and data, those that draw pagers have fewer than 10,000
 CALL: Final = re.compile(r"\bcreatePage(?:HTML)?\s*\(([^()<>{};]{5,300})\)", re.IGNORECASE)
 COUNT: Final = re.compile(r"\b(?:countPage|_PAGE_COUNT)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
 CURRENT: Final = re.compile(r"\b(?:currentPage|_PAGE_INDEX|curr?Page)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
 NAME: Final = re.compile(r"\b(?:_PAGE_NAME|page_?name|file_?name)\s*=\s*[\"']([\w./-]{1,100})[\"']", re.IGNORECASE)
 EXTENSION: Final = re.compile(r"\b(?:_PAGE_FILE_EXT|(?:page|file)_?ext)\s*=\s*[\"']\.?(\w{2,5})[\"']", re.IGNORECASE)
-GLUE: Final = re.compile(r"[\"'\s+\\]+")
+CONCATENATION: Final = re.compile(r"[\"'\s+\\]+")
 HREF: Final = re.compile(r"href=([\w./:-]{1,200}?)_\(?[A-Za-z]\w*(?:[-+]1)?\)?\.(\w{2,5})", re.ASCII)
 
 
@@ -166,14 +166,14 @@ class ScriptPager:
     name: str
     extension: str
 
-    def address(self, index: int) -> str:
+    def url_of(self, index: int) -> str:
         return f"{self.name}_{index}.{self.extension}" if index else f"{self.name}.{self.extension}"
 
 
 def script_pagers(document: dom.Document) -> Iterator[ScriptPager]:
     for node in document.root.iter("script"):
         text = node.text
-        if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in SIGNS):
+        if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in PAGER_WORDS):
             found = [*(_pager_of_call(match[1]) for match in CALL.finditer(text)), *_pagers_of_assignments(text)]
             yield from (pager for pager in found if pager is not None and 1 < pager.count <= MAX_PAGE)
 
@@ -197,7 +197,7 @@ def _pagers_of_assignments(text: str) -> Iterator[ScriptPager]:
         return
     current, name, extension = CURRENT.search(text), NAME.search(text), EXTENSION.search(text)
     index = int(current[1]) if current else 0
-    href = None if name and extension else HREF.search(GLUE.sub("", text))
+    href = None if name and extension else HREF.search(CONCATENATION.sub("", text))
     file = (name[1], extension[1]) if name and extension else (href[1], href[2]) if href else None
     if file is not None:
         yield from (ScriptPager(count, index, *file) for count in dict.fromkeys(counts))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal.extractors.article.hints import ancestors
-from newsportal.extractors.lists.page_marks import last_id, last_name, places
+from newsportal.extractors.lists.page_marks import last_id, last_name, marks_of
 from newsportal.text import dom
 
 # Texts of pager links: 「下一页」 and similar, page numbers, 「单页阅读」. Shared by the pagers of lists and of articles.
@@ -27,7 +27,7 @@ NEXT: Final = re.compile(
     re.IGNORECASE,
 )  # a link to the next page of a list; matches the full link text
 NEXT_PAGE_LINK: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the heading of the next page may follow
-ONWARD: Final = re.compile(
+NEXT_ITEM: Final = re.compile(
     r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
     re.IGNORECASE,
 )  # a link to the next page or to something else: accepted only if its URL continues this one
@@ -55,8 +55,8 @@ DISABLED_CLASSES: Final = frozenset("disabled disable inactive nolink".split())
 MAX_ANCHORS: Final = 5_000
 MAX_LABEL: Final = 60  # characters of a link's text that are read: the heading of the next page may follow 「下一页」
 MAX_INSIDE: Final = 30  # elements within a link; pager links contain few
-SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) occur in too many URLs to filter links by them
-NOWHERE: Final = "http://page.invalid/"  # base URL to join the relative links of a page without URL (reserved by RFC 6761)
+MIN_KEY_CHARS: Final = 4  # shorter names (``/t/1.html``) occur in too many URLs to filter links by them
+BASE_URL: Final = "http://page.invalid/"  # base URL to join the relative links of a page without URL (reserved by RFC 6761)
 ASIDE: Final = re.compile(
     r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
     r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",
@@ -82,12 +82,12 @@ def page_turn_text(text: str) -> tuple[Kind | None, int]:
         return "next", 0
     if len(text) > MAX_FULL_MATCH:
         return NO_LABEL
-    if ONWARD.match(text):
+    if NEXT_ITEM.match(text):
         return "onward", 0
     return ("whole", 0) if SINGLE_PAGE.match(text) else NO_LABEL
 
 
-def dead(node: dom.Element) -> bool:
+def is_disabled(node: dom.Element) -> bool:
     """Return whether a link is marked as disabled: the next link on the last page."""
     return bool(DISABLED_CLASSES & set((node.get("class") or "").lower().split()))
 
@@ -105,8 +105,8 @@ class PagerLink:
 def pager_links(document: dom.Document) -> Iterator[PagerLink]:
     """Yield the links that turn the page. Two cheap checks of URL and first character exclude most of a page's hundreds of links."""
     # a URL that continues this one is relative or contains this: the shortest last name of its interpretations
-    key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
-    selective = len(key) >= SHORT_KEY and key.isascii()
+    key = min((last_id(place.stem) or last_name(place.stem) for place in marks_of(document.url)), key=len, default="")
+    selective = len(key) >= MIN_KEY_CHARS and key.isascii()
     for number, node in enumerate(document.root.iter("a", "link", "option")):
         href = node.get("href") or node.get("value")
         if not href or number > MAX_ANCHORS:
@@ -117,7 +117,7 @@ def pager_links(document: dom.Document) -> Iterator[PagerLink]:
         if text and text[0] not in POSSIBLE_BEGINNINGS and not len(node) and node.get("rel") is None and node.tag != "link":
             continue  # as most links: the title of another page
         kind, page = _link_label(node)
-        if kind is None or COMMENT_LINK.search(href) or dead(node):
+        if kind is None or COMMENT_LINK.search(href) or is_disabled(node):
             continue
         if (url := absolute_url(document, href)) is not None:
             yield PagerLink(kind, page, url, node)
@@ -125,14 +125,14 @@ def pager_links(document: dom.Document) -> Iterator[PagerLink]:
 
 def absolute_url(document: dom.Document, href: str) -> str | None:
     base = document.base
-    return dom.join(base if base.startswith("http") else NOWHERE, href)
+    return dom.join(base if base.startswith("http") else BASE_URL, href)
 
 
 def _link_label(node: dom.Element) -> tuple[Kind | None, int]:
     """Return kind and page number of a link by its text, else by its ``rel``."""
     head = node.tag == "link"
     if not head:
-        text = written(node) or node.get("title") or node.get("aria-label")
+        text = link_label(node) or node.get("title") or node.get("aria-label")
         if not text:
             image = next(node.iter("img"), None) if len(node) else None
             text = image.get("alt") if image is not None else None
@@ -146,7 +146,7 @@ def _link_label(node: dom.Element) -> tuple[Kind | None, int]:
     return ("declared" if "next" in words else "canonical" if head and "canonical" in words else None), 0
 
 
-def written(node: dom.Element) -> str:
+def link_label(node: dom.Element) -> str:
     """Return the text of a link; empty for links with many elements, so that unclosed links are cheap."""
     if not len(node):
         text = node.text
@@ -159,7 +159,7 @@ def is_aside(node: dom.Element) -> bool:
     return any(ASIDE.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in around)
 
 
-def under_comments(node: dom.Element) -> bool:
+def is_under_comments(node: dom.Element) -> bool:
     """Return whether a comment form or heading is just above: pagers of comments continue the article's URL with a parameter."""
     for above in (node, *ancestors(node, ASIDE_LEVELS - 1)):
         before = above.getprevious()

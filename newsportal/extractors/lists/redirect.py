@@ -46,7 +46,7 @@ def is_redirect(url: str) -> bool:
 
 def is_advert(url: str) -> bool:
     parts = _split(url)
-    return parts is not None and bool(engines.adverts().match(f"{parts.hostname or ''}{parts.path}"))
+    return parts is not None and bool(engines.advert_patterns().match(f"{parts.hostname or ''}{parts.path}"))
 
 
 def _split(url: str) -> SplitResult | None:

@@ -15,12 +15,12 @@ from newsportal.extractors.fields.date import default_zone, find_dates, parse_da
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import needs_fetch, resolve
 from newsportal.text import CJK, clean
-from newsportal.text.dom import SKIPPED_TAGS, Element, lines_of, printable, text_of
+from newsportal.text.dom import SKIPPED_TAGS, Element, clean_href, lines_of, text_of
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
 EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"  # separators between site, date and summary
-AROUND_DATE = "发布于发表时间更新()（）[]【】"
+DATE_LABELS = "发布于发表时间更新()（）[]【】"
 MIN_SUMMARY = 12  # characters: the shortest summaries of saved result pages (快讯 on news tabs) have 15
 MIN_TITLE_LINE = 5  # characters; a shorter line of a linked card is a label (视频, 置顶, the site), not the title
 TITLE_WIDTH = 16  # half-width characters: site names are shorter, most titles longer (8 Chinese characters)
@@ -31,26 +31,26 @@ MAX_MIXED = 48
 MAX_LINES = 60  # a record with more lines contains a widget; later lines are not searched for the summary
 HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?…]\S*)?(\s*[›>].*)?$", re.IGNORECASE)
 # as displayed: 「https://a.example › 旅游」
-ADDRESS = re.compile(r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE)
+DISPLAYED_URL = re.compile(r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE)
 SITE_CLASS = re.compile(
     r"(^|[-_\s])(cite|site|sitename|source|src|publisher|provider|url|showurl|domain|host|from|media|newsfrom|citeurl|author)",
     re.IGNORECASE,
 )
-SITE_LEAD = re.compile(r"^(新闻)?(来源|來源|出处|媒体|source)\s*[:：]\s*", re.IGNORECASE)
+SITE_LABEL = re.compile(r"^(新闻)?(来源|來源|出处|媒体|source)\s*[:：]\s*", re.IGNORECASE)
 DATE_HINT = re.compile(r"^.{0,20}(\d|昨|前天|刚刚|今天|yesterday|today)", re.IGNORECASE)
 DATE_CLASS = re.compile(r"(^|[-_\s])(date|time|posttime|pubtime|ago|age|timestamp|tm|dt)", re.IGNORECASE)
 SUMMARY_CLASS = re.compile(
     r"(snippet|abstract|abstr|summary|desc|content|digest|intro|excerpt|caption|(^|[-_\s])(st|s|text|txt)($|[-_\s]))", re.IGNORECASE
 )
-NOISE = re.compile(
+NOISE_LABEL = re.compile(
     r"^(百度快照|快照|网页快照|搜狗快照|预览|举报|翻译此页|收藏|播报|评价|查看更多.*|更多.*>+|展开|"
     r"cached|similar( pages)?|translate this page|im cache|diese seite übersetzen|traduire cette page|read more.*|"
     r"\d+\s*(条相同新闻|条相同新闻>+).*|推荐您搜索.*|相关搜索.*|广告|ad|sponsored|anzeige)$",
     re.IGNORECASE,
 )
 AD_LABEL = re.compile(r"^(广告|推广|商业推广|ads?|sponsored|anzeige|annonce|gesponsert|publicité)$", re.IGNORECASE)
-AGO = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)  # the short age on news cards: 「2h」
-NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")  # later than any date in a page, so that none is rejected as a future date
+SHORT_AGE = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)  # on news cards: 「2h」
+FAR_FUTURE = datetime.fromisoformat("2100-01-01T00:00:00+00:00")  # later than any date in a page, so that none is rejected as a future date
 AGE_UNIT = re.compile(r"\s?[a-z]+\.?$", re.IGNORECASE)
 LONG_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks", "mo": "months", "mt": "months", "y": "years"}
 
@@ -77,7 +77,7 @@ def _width(line: str) -> int:
 
 
 def is_title(text: str) -> bool:
-    return not (HOST.match(text) or NOISE.match(text) or is_date(text))
+    return not (HOST.match(text) or NOISE_LABEL.match(text) or is_date(text))
 
 
 def _text_without_url(anchor: Element) -> str | None:
@@ -86,11 +86,11 @@ def _text_without_url(anchor: Element) -> str | None:
     if len(children) == 1 and not clean((anchor.text or "") + (children[0].tail or "")):
         return _text_without_url(children[0])
     texts = [text_of(child) for child in children]
-    if not any(ADDRESS.search(text) for text in texts):
+    if not any(DISPLAYED_URL.search(text) for text in texts):
         return None
     pieces = [anchor.text or ""]
     for child, text in zip(children, texts, strict=True):
-        pieces += ["" if ADDRESS.search(text) else text, child.tail or ""]
+        pieces += ["" if DISPLAYED_URL.search(text) else text, child.tail or ""]
     return clean(" ".join(pieces)) or None
 
 
@@ -99,31 +99,31 @@ def is_date(line: str) -> bool:
     text = line.strip(EDGE)
     if not text or len(text) > MAX_DATE:
         return False
-    if AGO.match(text):
+    if SHORT_AGE.match(text):
         return True
     pieces, start = [], 0
-    for found in find_dates(text, NEVER):
+    for found in find_dates(text, FAR_FUTURE):
         pieces.append(text[start : found.start])
         start = found.end
     rest = "".join((*pieces, text[start:]))
-    return len(rest) < len(text) and len(rest.strip(EDGE + AROUND_DATE)) <= 1
+    return len(rest) < len(text) and len(rest.strip(EDGE + DATE_LABELS)) <= 1
 
 
-def date_in(text: str) -> str | None:
+def find_date(text: str) -> str | None:
     stripped = text.strip(EDGE)
-    if AGO.match(stripped):
+    if SHORT_AGE.match(stripped):
         return stripped
-    found = next(find_dates(text[:400], NEVER), None)
+    found = next(find_dates(text[:400], FAR_FUTURE), None)
     return clean(text[found.start : found.end]) or None if found else None
 
 
-def published(date: str | None, now: datetime, around: str = "") -> datetime | None:
+def parse_time(date: str | None, now: datetime, around: str = "") -> datetime | None:
     """Parse a date as written, or the short age on news cards (「2h」). The time zone of a date without one is guessed from the script of
     ``around``, title and summary: 「2024-05-02 08:30」 in a Chinese result is Beijing time."""
     if date is None:
         return None
     text = date.strip(EDGE)
-    return parse_date(f"{AGE_UNIT.sub(_long_unit, text)} ago" if AGO.match(text) else text, now, default_zone(text + around))
+    return parse_date(f"{AGE_UNIT.sub(_long_unit, text)} ago" if SHORT_AGE.match(text) else text, now, default_zone(text + around))
 
 
 def _long_unit(match: re.Match[str]) -> str:
@@ -140,8 +140,8 @@ def split_site(text: str | None) -> tuple[str | None, str | None]:
     """Split small print into site and date: 「新华网 2015年05月12日 08:00」, 「a.example/x - 2018-11-12」."""
     if not text:
         return None, None
-    date = date_in(text)
-    site = SITE_LEAD.sub("", clean(text.replace(date, " ") if date else text).strip(EDGE))
+    date = find_date(text)
+    site = SITE_LABEL.sub("", clean(text.replace(date, " ") if date else text).strip(EDGE))
     return (site if site and len(site) <= MAX_SITE else None), date
 
 
@@ -157,7 +157,7 @@ def result_of(anchor: Element, nodes: Sequence[Element], title: str) -> Result:
         site_name, date = next((found for found in map(split_site, mixed) if found[1]), (None, None))
         site = site or site_name
     summary_date, summary = split_summary(fields["summary"] or _summary(lines, title, site), site)
-    href = printable((anchor.get("href") or "").strip())
+    href = clean_href((anchor.get("href") or "").strip())
     if not site and not needs_fetch(href):  # the host of the target, if known; the engine's host is no site
         site = host_of(resolve(href))
     return Result(title, href, site, summary, date or summary_date)
@@ -167,7 +167,7 @@ def split_summary(text: str | None, site: str | None = None) -> tuple[str | None
     """Return the date near the start of a summary (「3天前 …」, 「Nov 21, 2019 - …」), and the summary without it and the site's name."""
     if not text:
         return None, None
-    date = date_in(text[: MAX_DATE + MAX_LEAD])
+    date = find_date(text[: MAX_DATE + MAX_LEAD])
     before, _, after = text.partition(date) if date else (text, "", "")
     if date and len(before.strip(EDGE)) > MAX_LEAD:
         date = None
@@ -224,12 +224,12 @@ def _site_and_date(node: Element) -> tuple[str | None, str | None]:
 
 
 def _set_if_missing(found: dict[str, str | None], key: str, text: str | None, longest: int) -> None:
-    if found[key] is None and text and len(text) <= longest and not NOISE.match(text):
+    if found[key] is None and text and len(text) <= longest and not NOISE_LABEL.match(text):
         found[key] = text
 
 
 def _summary(lines: Sequence[str], title: str, site: str | None) -> str | None:
     """Return the longest line that is not the title, a URL, a date or a button."""
-    rest = (line for line in lines if line != title and not HOST.match(line) and not NOISE.match(line) and not is_date(line))
+    rest = (line for line in lines if line != title and not HOST.match(line) and not NOISE_LABEL.match(line) and not is_date(line))
     best = max(rest, key=len, default="")
     return best if len(best) >= MIN_SUMMARY and best != site else None

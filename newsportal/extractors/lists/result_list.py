@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import is_advert, is_redirect
 from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, host_of, is_labelled_advert, is_title, result_of, title_of
-from newsportal.text.dom import SKIPPED_TAGS, Document, Element, is_of_other_scheme, lines_of, printable, text_of
+from newsportal.text.dom import SKIPPED_TAGS, Document, Element, clean_href, is_of_other_scheme, lines_of, text_of
 
 MIN_RECORDS = 2  # one record does not repeat
 MAX_LINKS = 3000  # links examined; the largest saved result page has 700
@@ -33,16 +33,16 @@ MAX_DEPTH = 100  # ancestors examined per link; the deepest link of the saved re
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
 MAX_RECORD = 3000  # characters; longer records get no credit for a summary: they are columns of the page
-COST = 0.6  # minimum for a positive worth: a bare link (0.2) or a linked heading alone (0.7 at its longest) is hardly a result
+MIN_WORTH = 0.6  # minimum for a positive worth: a bare link (0.2) or a linked heading alone (0.7 at its longest) is hardly a result
 MIN_RELATIVE_WORTH = 0.3  # a record worth less than this share of the list's median is a box between the results
-OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
-OUTSIDE_NAME = re.compile(
+EXCLUDED_TAGS = frozenset({"nav", "footer", "form", "select", "aside"})
+EXCLUDED_NAMES = re.compile(
     r"(^|[-_\s])(nav|navbar|footer|foot|pager|pagination|page-?nums?|paging|breadcrumbs?|menu|toolbar|related-?search(es)?|sidebar|ads?|"
     r"sponsor(ed)?|hotwords?|rs|b_ad|tads\w*|taw|bottomads|topads|ads-ad|uEierd)([-_\s]|$)",
     re.IGNORECASE,
 )
 QUERY_KEYS = frozenset({"q", "wd", "word", "query", "p", "kw", "keyword", "keywords", "text"})
-DATED = re.compile(
+DATE_LIKE = re.compile(
     r"(19|20)\d\d\s?[-/.年]\s?\d|\d\s?(秒|分钟|小时|天|周|个月)前|昨天|前天|今天|\b\d+\s?(minute|hour|day|week|month|min|hr)s?\.? ago\b|"
     r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b"
 )
@@ -55,7 +55,7 @@ class Record:
 
     anchor: Element
     nodes: tuple[Element, ...]
-    own: str  # host of the page, empty if unknown
+    page_host: str  # host of the page, empty if unknown
     repeated: frozenset[str] = frozenset()  # lines that occur in several links of the group
 
     @cached_property
@@ -73,18 +73,18 @@ class Record:
         rest = self.length - len(self.title)
         rest -= sum(len(text_of(link)) for node in self.nodes for link in node.iter("a") if link is not self.anchor)
         summary = min(1.0, max(0, rest) / FULL_SUMMARY) if self.length <= MAX_RECORD else 0.0
-        dated = self.length <= MAX_RECORD and any(DATED.search(text_of(node)) for node in self.nodes)
+        dated = self.length <= MAX_RECORD and any(DATE_LIKE.search(text_of(node)) for node in self.nodes)
         link = (self.anchor.get("href") or "").strip()
-        foreign = is_redirect(link) or (bool(self.own) and _site(host_of(link) or self.own) != _site(self.own))
-        return title * (0.2 + summary + 0.5 * (_heading_tag(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - COST
+        foreign = is_redirect(link) or (bool(self.page_host) and _site(host_of(link) or self.page_host) != _site(self.page_host))
+        return title * (0.2 + summary + 0.5 * (_heading_tag(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - MIN_WORTH
 
 
-def result_list(document: Document) -> list[Result]:
+def find_results(document: Document) -> list[Result]:
     """Return the entries of the page's main list in page order, with links as written; empty if nothing repeats. Never raises."""
-    return [result_of(record.anchor, record.nodes, record.title) for record in records(document)]
+    return [result_of(record.anchor, record.nodes, record.title) for record in find_records(document)]
 
 
-def records(document: Document) -> list[Record]:
+def find_records(document: Document) -> list[Record]:
     host = page_host(document)
     outside: dict[Element, bool] = {}
     links = [link for link in document.root.iter("a") if _eligible(link, host) and not _is_outside(link, outside)][:MAX_LINKS]
@@ -127,7 +127,7 @@ def _site(host: str) -> str:
 
 
 def _eligible(link: Element, host: str) -> bool:
-    href = printable((link.get("href") or "").strip())
+    href = clean_href((link.get("href") or "").strip())
     if not href or href.startswith("#") or is_of_other_scheme(href) or is_advert(href):
         return False
     try:
@@ -153,8 +153,8 @@ def _is_outside(link: Element, cache: dict[Element, bool]) -> bool:
             break
         above.append(node)
     for node in reversed(above):
-        by_name = node.tag not in ("body", "html", "main") and any(map(OUTSIDE_NAME.search, filter(None, map(node.get, ("id", "class")))))
-        answer = cache[node] = answer or node.tag in OUTSIDE or by_name
+        by_name = node.tag not in ("body", "html", "main") and any(map(EXCLUDED_NAMES.search, filter(None, map(node.get, ("id", "class")))))
+        answer = cache[node] = answer or node.tag in EXCLUDED_TAGS or by_name
     return answer
 
 

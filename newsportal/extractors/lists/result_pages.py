@@ -22,10 +22,10 @@ from typing import Any
 from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.feeds import feed_bytes, feed_dialects
 from newsportal.extractors.lists import selector
-from newsportal.extractors.lists.engines import Engine, Result, ResultPage, Wall, load, names, walls
+from newsportal.extractors.lists.engines import BlockPage, Engine, Result, ResultPage, block_pages, engine_names, load_engine
 from newsportal.extractors.lists.redirect import resolve
-from newsportal.extractors.lists.result_fields import published
-from newsportal.extractors.lists.result_list import page_host, result_list
+from newsportal.extractors.lists.result_fields import parse_time
+from newsportal.extractors.lists.result_list import find_results, page_host
 from newsportal.extractors.lists.wrapper import absolute, parse_with
 from newsportal.text.dom import Document, Element, text_of
 
@@ -35,30 +35,30 @@ MAX_LEFTOVER = 2  # up to so many results beside a real list may be a remnant of
 MIN_LIST = 5  # minimum entries of a real list; pages with 「没有找到」 still contain a few links (trending searches, tips)
 
 
-def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
+def read_results(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     """Return the results of a page from ``engine``, fetched at ``fetched`` (aware). Raises ``EngineBlocked`` for a captcha, login, consent
     or quota page: the caller pauses the engine for ``rest`` seconds."""
-    if FEED.match(document.html[:2000]):
+    if FEED_START.match(document.html[:2000]):
         return ResultPage(tuple(read_feed(document, fetched)), "wrapper")
     if (results := read_json(document, fetched)) is not None:
         return ResultPage(tuple(results), "wrapper")
     wrapped: list[Result] = []
     with suppress(NotApplicable):  # a wrapper that fails here (a slow pattern) counts as one without results, and the change is reported
         wrapped = _extract(engine, document, fetched)
-    if not wrapped and (wall := find_wall(document, certain=True)):
+    if not wrapped and (wall := find_block_page(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.hours * HOUR)
     generic = [
-        replace(entry, link=absolute(document, entry.link), published=published(entry.date, fetched, f"{entry.title}{entry.summary}"))
-        for entry in result_list(document)
+        replace(entry, link=absolute(document, entry.link), published=parse_time(entry.date, fetched, f"{entry.title}{entry.summary}"))
+        for entry in find_results(document)
     ]
     if wrapped:
         longer = _merged_list(wrapped, generic)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
-    changed = engine.described
+    changed = engine.has_parser
     if len(generic) < MIN_LIST:
-        if wall := find_wall(document):
+        if wall := find_block_page(document):
             raise EngineBlocked(wall.reason, wall.hours * HOUR)
-        if says_nothing_found(document):
+        if has_no_results(document):
             return ResultPage((), "wrapper" if changed else "generic")
     return ResultPage(tuple(generic), "generic", changed)
 
@@ -90,17 +90,17 @@ def target_of(result: Result) -> str:
 
 # Detect the engine of a saved page of unknown origin.
 
-UNKNOWN = Engine(name="unknown", url="##QUERY##")  # an unknown engine: the template-free reader is used
+UNKNOWN_ENGINE = Engine(name="unknown", url="##QUERY##")  # an unknown engine: the template-free reader is used
 MIN_RESULTS = 3  # results a wrapper must find to be accepted on a page of unknown host
 
 
-def guess(document: Document) -> Engine:
+def guess_engine(document: Document) -> Engine:
     """Return the engine whose wrapper extracts most from ``document``, among the engines of its host if known; the first of equals."""
     host = page_host(document)
-    engines = [load(name) for name in names()]
+    engines = [load_engine(name) for name in engine_names()]
     matching = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
     candidates = sorted(matching, key=lambda engine: engine.kind == "news") or engines
-    best, most = UNKNOWN, 0.0 if matching else float(MIN_RESULTS)
+    best, most = UNKNOWN_ENGINE, 0.0 if matching else float(MIN_RESULTS)
     for engine in candidates:
         results = _extract(engine, document, datetime.now(UTC))
         # only results with summary and site count fully, since broad rules find titles anywhere
@@ -116,11 +116,11 @@ def guess(document: Document) -> Engine:
 HOUR = 3600.0
 MAX_WALL_CHARS = 1_500  # visible characters up to which a phrase counts: captcha pages have 20 to 900, result pages over 2,000
 HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages have a hidden "no results" sentence for their scripts
-NOTHING_MARKS = (
+NO_RESULTS_ELEMENTS = (
     ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
     ".result--no-result, .b_no, .mini-no-results, .msg.no-results, .zrp, #noResult, .result-none, .search-no-result, .no_result_content"
 )
-NOTHING_PHRASES = re.compile(
+NO_RESULTS_PHRASES = re.compile(
     r"(抱歉|很抱歉|对不起)[，,]?\s*(没有|未能?|找不到|暂无).{0,40}(找到|相关|结果|网页|新闻)|没有找到(与|和|该|相关|任何|符合|含有|您).{0,60}|"
     r"未找到(相关|与|符合|任何)|"
     r"找不到(和|与|和您).{0,60}(相符|相关)|暂无(相关)?(结果|内容|新闻)|"
@@ -132,13 +132,13 @@ NOTHING_PHRASES = re.compile(
 )
 
 
-def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
+def find_block_page(document: Document, *, certain: bool = False) -> BlockPage | None:
     """Return the wall that ``document`` is, or ``None``. ``certain``: only by URLs and marks of a known engine's wall, without phrases."""
     text = None
     if not certain and len(body := text_of(document.root)) <= MAX_WALL_CHARS:  # a phrase counts only on a page with little text
         titles = " ".join(text_of(title) for title in document.root.iter("title"))
         text = f"{titles} {body}"
-    for kind in walls():
+    for kind in block_pages():
         if certain and kind.address is None:
             continue  # a generic captcha may protect a form on any page
         if kind.address and re.search(kind.address, document.url, re.IGNORECASE):
@@ -150,19 +150,19 @@ def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
     return None
 
 
-def says_nothing_found(document: Document) -> bool:
-    if any(not (_is_hidden(node) or any(map(_is_hidden, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
+def has_no_results(document: Document) -> bool:
+    if any(not (_is_hidden(node) or any(map(_is_hidden, node.iterancestors()))) for node in document.css(NO_RESULTS_ELEMENTS)):
         return True
-    count = len(NOTHING_PHRASES.findall(text_of(document.root)))
+    count = len(NO_RESULTS_PHRASES.findall(text_of(document.root)))
     hidden = (node for node in document.css(HIDDEN) if not any(map(_is_hidden, node.iterancestors()))) if count else ()
-    return count > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
+    return count > sum(len(NO_RESULTS_PHRASES.findall(text_of(node))) for node in hidden)
 
 
 def _is_hidden(node: Element) -> bool:
     return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()
 
 
-FEED = re.compile(r"\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*<(rss|feed|rdf:RDF)\b", re.DOTALL | re.IGNORECASE)
+FEED_START = re.compile(r"\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*<(rss|feed|rdf:RDF)\b", re.DOTALL | re.IGNORECASE)
 MAX_ITEMS = 500
 
 
@@ -192,16 +192,16 @@ def read_json(document: Document, fetched: datetime) -> list[Result] | None:
 def _results_of_entries(entries: Sequence[Mapping[str, Any]], fetched: datetime) -> list[Result]:
     results = []
     for entry in entries[:MAX_ITEMS]:
-        title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()
+        title, link = selector.text_of(entry.get("title") or ""), (entry.get("link") or "").strip()
         if not title or not link.startswith(("http://", "https://")):
             continue
         source = entry.get("source") or {}
-        site = selector.text(source.get("title") or entry.get("news_source") or entry.get("author") or "")
+        site = selector.text_of(source.get("title") or entry.get("news_source") or entry.get("author") or "")
         if site:
             title = title.removesuffix(f" - {site}") or title
         date = (entry.get("published") or entry.get("updated") or "").strip() or None
         # the entry's summary, unless it only repeats title and site (Google News)
-        summary = selector.text(entry.get("summary") or "")
+        summary = selector.text_of(entry.get("summary") or "")
         rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
-        results.append(Result(title, link, site, summary if rest else None, date, published(date, fetched, title)))
+        results.append(Result(title, link, site, summary if rest else None, date, parse_time(date, fetched, title)))
     return results

@@ -27,14 +27,14 @@ ATTRIBUTE = re.compile(r"^(?P<rule>[^@]*)@(?P<name>[\w:-]+)$")
 EMPTY = dom.parse_html("<html><body></body></html>")
 
 
-def rules(rule: Rule) -> tuple[str, ...]:
+def alternatives_of(rule: Rule) -> tuple[str, ...]:
     alternatives = (rule,) if isinstance(rule, str) else rule
     return tuple(item for item in alternatives if item)
 
 
-def check(rule: Rule) -> None:
+def check_rule(rule: Rule) -> None:
     """Check all alternatives of a rule. Raises ``ValueError`` with the reason if one is not CSS, XPath or a regular expression."""
-    for item in rules(rule):
+    for item in alternatives_of(rule):
         if _is_pattern(item):
             compile_expression(item.removeprefix("re:").strip(), for_html=True)
         else:
@@ -43,14 +43,14 @@ def check(rule: Rule) -> None:
 
 def select(piece: Piece, rule: Rule) -> list[Piece]:
     """Return the matches of the first alternative of ``rule`` with any, in page order. Raises ``ValueError`` for an invalid rule."""
-    for item in rules(rule):
+    for item in alternatives_of(rule):
         found = _matches(piece, item) if _is_pattern(item) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, item)
         if found:
             return found
     return []
 
 
-def text(piece: Piece | None) -> str | None:
+def text_of(piece: Piece | None) -> str | None:
     if piece is None:
         return None
     if isinstance(piece, str):
@@ -59,12 +59,12 @@ def text(piece: Piece | None) -> str | None:
     return dom.text_of(piece) or None
 
 
-def address(piece: Piece | None) -> str | None:
+def url_of(piece: Piece | None) -> str | None:
     """Return the URL of a link that is the piece, inside it or around it, as written."""
     if piece is None:
         return None
     if isinstance(piece, str):
-        return text(piece)
+        return text_of(piece)
     for node in (piece, *piece.iter("a"), *piece.iterancestors("a")):
         if href := (node.get("href") or "").strip():
             return str(href)
@@ -100,7 +100,7 @@ def _by_parsel(node: Element, language: Literal["css", "xpath"], query: str) -> 
 
 def select_in(document: dom.Document, rule: Rule) -> list[Piece]:
     """Like :func:`select` for an entire page: a regular expression is applied to the HTML as received."""
-    return select(document.html if any(map(_is_pattern, rules(rule))) else document.root, rule)
+    return select(document.html if any(map(_is_pattern, alternatives_of(rule))) else document.root, rule)
 
 
 def _matches(piece: Piece, rule: str) -> list[Piece]:

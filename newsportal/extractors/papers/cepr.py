@@ -27,7 +27,7 @@ from operator import attrgetter
 from statistics import fmean, pstdev
 from typing import Final, NamedTuple
 
-from newsportal.extractors.papers.common import REMOVED, answer, body_of, cleaned, gaussian_kernel
+from newsportal.extractors.papers.common import REMOVED, body_of, clean_lines, gaussian_kernel, make_extraction
 from newsportal.items import Extraction, Link
 from newsportal.text import dom, visible_length
 
@@ -83,7 +83,7 @@ def extract(
     least = threshold(heights, share)
     chosen = [node for node, height in zip(nodes, heights, strict=True) if height >= least and height > 0]
     lines = ("".join(node.text for node in same) for _, same in groupby(chosen, key=attrgetter("line")))
-    return answer(document, fetched, "cepr", cleaned(lines))
+    return make_extraction(document, fetched, "cepr", clean_lines(lines))
 
 
 def text_nodes(body: dom.Element, paths: Paths) -> list[TextNode]:

@@ -27,12 +27,12 @@ from datetime import datetime
 from math import e, log
 from typing import Final, NamedTuple
 
-from newsportal.extractors.papers.common import LINK, REMOVED, added_up, answer, body_of, character_counts, text_lines
+from newsportal.extractors.papers.common import LINK, REMOVED, add_up, body_of, character_counts, make_extraction, text_lines
 from newsportal.items import Extraction, Link
 from newsportal.text import dom, visible_length
 
-LINKS: Final = LINK | {"button", "select"}  # the authors' program also counts buttons and selection lists as links
-LEFT_OUT: Final = REMOVED | {"textarea"}  # removed for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)
+LINK_TAGS: Final = LINK | {"button", "select"}  # the authors' program also counts buttons and selection lists as links
+SKIPPED_TAGS: Final = REMOVED | {"textarea"}  # removed for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)
 
 
 class Counts(NamedTuple):
@@ -56,26 +56,26 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
     """Extract the article as the densest node. Raises ``NotApplicable("no-body")`` for a page without text."""
     body = body_of(document)
     block = density_sums(body, count(body)).densest[body]
-    return answer(document, fetched, "cetd", text_lines(block, LEFT_OUT), [block])
+    return make_extraction(document, fetched, "cetd", text_lines(block, SKIPPED_TAGS), [block])
 
 
 def extract_with_threshold(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
     """Extract the article as the densest nodes down to the threshold. Raises ``NotApplicable("no-body")`` for a page without text."""
     body = body_of(document)
     blocks = content_blocks(body, density_sums(body, count(body)))
-    lines = [line for block in blocks for line in text_lines(block, LEFT_OUT)]
-    return answer(document, fetched, "cetd_threshold", lines, blocks)
+    lines = [line for block in blocks for line in text_lines(block, SKIPPED_TAGS)]
+    return make_extraction(document, fetched, "cetd_threshold", lines, blocks)
 
 
 def count(body: dom.Element) -> Counts:
     """Return C, ¬LC, T and LT of every element below ``body``."""
-    characters = character_counts(body, visible_length, LEFT_OUT)
-    unlinked = character_counts(body, visible_length, LEFT_OUT | LINKS)
-    tags = added_up(body, dict.fromkeys(characters, 1))
-    links = added_up(body, {node: int(node.tag in LINKS) for node in characters})
+    characters = character_counts(body, visible_length, SKIPPED_TAGS)
+    unlinked = character_counts(body, visible_length, SKIPPED_TAGS | LINK_TAGS)
+    tags = add_up(body, dict.fromkeys(characters, 1))
+    links = add_up(body, {node: int(node.tag in LINK_TAGS) for node in characters})
     for node in characters:  # do not count the node itself
         tags[node] -= 1
-        links[node] -= node.tag in LINKS
+        links[node] -= node.tag in LINK_TAGS
     return Counts(characters, unlinked, tags, links)
 
 

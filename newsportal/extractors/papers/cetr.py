@@ -23,7 +23,7 @@ from datetime import datetime
 from html import unescape
 from typing import Final, NamedTuple
 
-from newsportal.extractors.papers.common import answer, cleaned, gaussian_kernel
+from newsportal.extractors.papers.common import clean_lines, gaussian_kernel, make_extraction
 from newsportal.items import Extraction, Link
 from newsportal.text import dom, visible_length
 
@@ -32,12 +32,12 @@ ALPHA: Final = 3
 CLUSTERS: Final = 3  # Weninger et al. 2010, chapter 4; k = 3 in the thesis too.
 MAX_ROUNDS: Final = 100  # of k-means; pages of the development sets converge within 20
 MAX_POINTS: Final = 20_000  # for longer pages the centres are found on evenly sampled lines; articles have below 5,000
-UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
+INVISIBLE: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
 ENDS: Final = {"": re.compile("-->"), "script": re.compile("</script", re.IGNORECASE), "style": re.compile("</style", re.IGNORECASE)}
 TAG: Final = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:-]{0,40})?[^<>]*>")
-PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not split within a tag or a character reference
-WIDTH: Final = 65
-MAX_MEAN: Final = 1000  # characters per line: a source with more has no real lines, and is split into lines of ``WIDTH``
+LINE_PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not split within a tag or a character reference
+LINE_CHARS: Final = 65
+MAX_MEAN: Final = 1000  # characters per line: a source with more has no real lines, and is split into lines of ``LINE_CHARS``
 Point = tuple[float, float]
 
 
@@ -55,7 +55,7 @@ def extract(
     lines = source_lines(document.html[: dom.MAX_CHARS])
     content = set(content_lines([tag_ratio(line) for line in lines], sigma, alpha, clusters))
     text = "".join(line.text if number in content else "\n" for number, line in enumerate(lines))
-    return answer(document, fetched, "cetr", cleaned(text.split("\n")))
+    return make_extraction(document, fetched, "cetr", clean_lines(text.split("\n")))
 
 
 def source_lines(html: str) -> list[SourceLine]:
@@ -71,10 +71,10 @@ def source_lines(html: str) -> list[SourceLine]:
 def _cut(source: str) -> Iterator[str]:
     line: list[str] = []
     width = 0
-    for piece in PIECE.findall(source):
+    for piece in LINE_PIECE.findall(source):
         line.append(piece)
         width += len(piece)
-        if width >= WIDTH:
+        if width >= LINE_CHARS:
             yield "".join(line)
             line, width = [], 0
     yield "".join(line)
@@ -82,7 +82,7 @@ def _cut(source: str) -> Iterator[str]:
 
 def _seen(html: str) -> Iterator[str]:
     start = 0
-    while (begin := UNSEEN.search(html, start)) is not None:
+    while (begin := INVISIBLE.search(html, start)) is not None:
         yield html[start : begin.start()]
         end = ENDS[(begin[1] or "").lower()].search(html, begin.end())
         if end is None:  # never closed: browsers hide the rest

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from newsportal.extractors.papers.common import LINK, REMOVED, answer, body_of, character_counts, text_lines
+from newsportal.extractors.papers.common import LINK, REMOVED, body_of, character_counts, make_extraction, text_lines
 from newsportal.items import Extraction, Link
 from newsportal.text import dom, has_stop_word, visible_length
 
@@ -31,7 +31,7 @@ def extract(
     """Extract the article as in the thesis. Raises ``NotApplicable("no-body")`` for a page without valid characters."""
     body = body_of(document)
     block = step_into(body, count_valid(body, valid), alpha, text_leaves)
-    return answer(document, fetched, "cevc", text_lines(block, REMOVED | LINK, valid), [block])
+    return make_extraction(document, fetched, "cevc", text_lines(block, REMOVED | LINK, valid), [block])
 
 
 def count_valid(body: dom.Element, valid: Callable[[str], bool] = has_stop_word) -> dict[dom.Element, int]:

@@ -24,7 +24,7 @@ from newsportal.text import chinese_share, clean, dom
 REMOVED: Final = frozenset(("script", "style"))  # removed before counting in the thesis (comments are not in the tree)
 LINK: Final = frozenset(("a",))
 DATE_CHARS: Final = 200  # a longer text node is a paragraph; only its first characters are searched for dates
-CHINESE: Final = 0.1  # share of Chinese characters among the letters that makes a page Chinese: names on a foreign page stay below
+MIN_CHINESE: Final = 0.1  # share of Chinese characters among the letters that makes a page Chinese: names on a foreign page stay below
 
 
 def body_of(document: dom.Document) -> dom.Element:
@@ -46,10 +46,10 @@ def character_counts(body: dom.Element, length: Callable[[str], int], skipped: f
         counts[node] = length(node.text) if inside and node.text else 0
         if parent is not None and around and node.tail:
             counts[parent] += length(node.tail)
-    return added_up(body, counts)
+    return add_up(body, counts)
 
 
-def added_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Element, int]:
+def add_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Element, int]:
     """Add each element's number in ``counts`` (in document order: children come after their parents) to all of its ancestors."""
     for node in reversed(counts):
         if node is not body:
@@ -59,11 +59,11 @@ def added_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Elem
 
 def text_lines(block: dom.Element, skipped: frozenset[str] = REMOVED, valid: Callable[[str], bool] = bool) -> list[str]:
     """Return the text below ``block``, a cleaned paragraph per line, without the text nodes that are not ``valid``."""
-    pieces = ("\n" if kind == "break" else text if valid(text) else "" for kind, text in dom.pieces(block, skipped=skipped))
-    return cleaned("".join(pieces).split("\n"))
+    pieces = ("\n" if kind == "break" else text if valid(text) else "" for kind, text in dom.text_pieces(block, skipped=skipped))
+    return clean_lines("".join(pieces).split("\n"))
 
 
-def cleaned(lines: Iterable[str]) -> list[str]:
+def clean_lines(lines: Iterable[str]) -> list[str]:
     return [line for line in map(clean, lines) if line]
 
 
@@ -73,7 +73,7 @@ def gaussian_kernel(sigma: float) -> list[float]:
     return [k / sum(kernel) for k in kernel]
 
 
-def answer(
+def make_extraction(
     document: dom.Document, fetched: datetime, algorithm: str, lines: list[str], blocks: Iterable[dom.Element] | None = None
 ) -> Extraction:
     """Return the article with ``lines``, and ``blocks`` as HTML (default: a paragraph per line). Raises ``NotApplicable("no-body")``."""
@@ -85,12 +85,12 @@ def answer(
         title=thesis_title(document),
         text=text,
         html=sanitise("".join(html), document.base),
-        published=newest_date(document.root, fetched, CHINA if chinese_share(text) > CHINESE else None),
+        published=newest_date(document.root, fetched, CHINA if chinese_share(text) > MIN_CHINESE else None),
         algorithm=algorithm,
     )
 
 
-def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, blocks: Sequence[dom.Element]) -> Extraction:
+def make_extraction_from_link(document: dom.Document, link: Link | None, algorithm: str, blocks: Sequence[dom.Element]) -> Extraction:
     """Return the article in ``blocks`` with the link's title, date and author; the title falls back to the thesis's rule."""
     return Extraction(
         title=(link.title if link else None) or thesis_title(document),
@@ -104,6 +104,6 @@ def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, bl
 
 def newest_date(root: dom.Element, fetched: datetime, zone: tzinfo | None = None) -> datetime | None:
     """Return the newest plausible date with a year on the page (thesis E, algorithm 4.1)."""
-    beginnings = (text[:DATE_CHARS] for _, text in dom.pieces(root, skipped=REMOVED))
+    beginnings = (text[:DATE_CHARS] for _, text in dom.text_pieces(root, skipped=REMOVED))
     dates = (date for text in beginnings if any(map(str.isdigit, text)) for date in find_dates(text, fetched, zone))
     return max((date.when for date in dates if date.has_year and not date.relative), default=None)

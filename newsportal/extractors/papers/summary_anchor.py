@@ -31,14 +31,14 @@ from threading import Lock
 from typing import Final
 
 from newsportal.errors import LibraryError, NotApplicable
-from newsportal.extractors.article.site import put_last, site_of
-from newsportal.extractors.papers.common import answer_of_link
+from newsportal.extractors.article.site import put_newest, site_of
+from newsportal.extractors.papers.common import make_extraction_from_link
 from newsportal.items import Extraction, Link
 from newsportal.text import clean, dom
 
 LABELS: Final = ("div", "table", "span")
 MIN_ANCHOR: Final = 31  # 30 < n < 60. A longer anchor is more reliable and found on fewer pages; see docs/algorithms/summary_anchor.md.
-ANCHOR: Final = 45  # the middle of the paper's range
+ANCHOR_CHARS: Final = 45  # the middle of the paper's range
 LIFETIME: Final = timedelta(hours=24)  # the paper says "for some time"; its other cache, that of URLs, lasts 24 hours
 MAX_SITES: Final = 1000
 MAX_LAYOUTS: Final = 4
@@ -77,17 +77,17 @@ class Block:
     end: int
 
 
-def plain(text: str) -> str:
+def normalise(text: str) -> str:
     """Normalise a text for comparison: no white space, no brackets, character references resolved."""
     return "".join((unescape(text) if "&" in text else text).translate(_BRACKETS).split())
 
 
-def anchor_of(summary: str | None, length: int = ANCHOR) -> str | None:
+def anchor_of(summary: str | None, length: int = ANCHOR_CHARS) -> str | None:
     """Return the anchor p of a summary, which may be HTML; ``None`` if it is too short to be reliable."""
     text = summary or ""
     if "<" in text:
         text = dom.text_of(dom.parse_html(text))
-    found = plain(_ENDING.sub("", clean(unescape(text))))[:length]
+    found = normalise(_ENDING.sub("", clean(unescape(text))))[:length]
     return found if len(found) >= MIN_ANCHOR else None
 
 
@@ -99,7 +99,7 @@ def read_source(html: str) -> Source:
     place = size = 0
     while True:
         match = _TAG.search(html, place)
-        if text := plain(html[place : match.start() if match else len(html)]):
+        if text := normalise(html[place : match.start() if match else len(html)]):
             texts.append(text)
             offsets.append(size)
             places.append(place)
@@ -125,11 +125,11 @@ def find_block(source: Source, anchor: str) -> Block | None:
     if at < 0:
         return None
     place = source.places[bisect_right(source.offsets, at) - 1]
-    found = (enclosing(source, label, place) for label in LABELS)
+    found = (enclosing_blocks(source, label, place) for label in LABELS)
     return max((block for block in found if block), key=lambda block: block.end - block.tag.start, default=None)
 
 
-def enclosing(source: Source, label: str, place: int) -> Block | None:
+def enclosing_blocks(source: Source, label: str, place: int) -> Block | None:
     closed = 0
     for tag in reversed(source.tags):
         if tag.name != label or tag.start >= place:
@@ -163,7 +163,7 @@ def layout_of(tag: Tag) -> str | None:
 class SummaryAnchor:
     """The extractor, with a cache of successful blocks: a few layouts per site, for ``LIFETIME``."""
 
-    def __init__(self, sites: int = MAX_SITES, lifetime: timedelta = LIFETIME, length: int = ANCHOR) -> None:
+    def __init__(self, sites: int = MAX_SITES, lifetime: timedelta = LIFETIME, length: int = ANCHOR_CHARS) -> None:
         self._most, self._lifetime, self._length = sites, lifetime, length
         self._layouts: OrderedDict[str, OrderedDict[str, datetime]] = OrderedDict()
         self._lock = Lock()
@@ -179,7 +179,7 @@ class SummaryAnchor:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
         source = read_source(document.html)
         block = _cached(source, cached, anchor) or self._found(source, anchor, site, fetched)
-        return answer_of_link(document, link, "summary_anchor", [dom.parse_html(source.html[block.tag.start : block.end])])
+        return make_extraction_from_link(document, link, "summary_anchor", [dom.parse_html(source.html[block.tag.start : block.end])])
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         anchor, site = anchor_of(link.summary if link else None, self._length), site_of(document.url)
@@ -220,8 +220,8 @@ class SummaryAnchor:
     def _remember(self, site: str, layout: str, now: datetime) -> None:
         with self._lock:
             layouts = self._layouts.get(site, OrderedDict())
-            put_last(layouts, layout, now, MAX_LAYOUTS)
-            put_last(self._layouts, site, layouts, self._most)
+            put_newest(layouts, layout, now, MAX_LAYOUTS)
+            put_newest(self._layouts, site, layouts, self._most)
 
 
 def _cached(source: Source, layouts: Iterable[str], anchor: str | None) -> Block | None:

@@ -25,14 +25,14 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.papers.common import CHINESE, LINK, REMOVED, added_up, answer, body_of, character_counts, text_lines
+from newsportal.extractors.papers.common import LINK, MIN_CHINESE, REMOVED, add_up, body_of, character_counts, make_extraction, text_lines
 from newsportal.items import Extraction, Link
 from newsportal.text import CJK, chinese_share, dom
 
 P: Final = 50
 T: Final = 0.65  # Sun and Guan, chapter 3: accuracy is flat for T between 0.6 and 0.7 and falls beyond
-LEFT_OUT: Final = REMOVED | LINK | {"form"}  # step 3: text in these does not count
-BLOCKS: Final = frozenset("body table td div section article main".split())  # elements used as blocks on today's pages
+SKIPPED_TAGS: Final = REMOVED | LINK | {"form"}  # step 3: text in these does not count
+BLOCK_TAGS: Final = frozenset("body table td div section article main".split())  # elements used as blocks on today's pages
 WORD: Final = re.compile(r"[^\W\d_]+")
 WORD_CHARS: Final = 2  # Chinese characters that a word in another script counts as
 
@@ -41,17 +41,17 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, *, lea
     """Extract the article by tables. Raises ``NotApplicable("no-body")`` if no block has more than ``least`` (P) characters."""
     body = body_of(document)
     counts = count(body)
-    block = choose(counts, tables_or_blocks(body, counts, share), least, share)
+    block = choose_block(counts, tables_or_blocks(body, counts, share), least, share)
     if block is None:
         raise NotApplicable("no-body", f"no block has more than {least} characters")
-    return answer(document, fetched, "table_stats", text_lines(block, LEFT_OUT), [block])
+    return make_extraction(document, fetched, "table_stats", text_lines(block, SKIPPED_TAGS), [block])
 
 
 def count(body: dom.Element) -> dict[dom.Element, int]:
     """Return c(t) of every element: Chinese characters, or on a page that is not Chinese twice its words."""
-    chinese = chinese_share("".join(text for _, text in dom.pieces(body, skipped=LEFT_OUT))) > CHINESE
+    chinese = chinese_share("".join(text for _, text in dom.text_pieces(body, skipped=SKIPPED_TAGS))) > MIN_CHINESE
     pattern, worth = (CJK, 1) if chinese else (WORD, WORD_CHARS)
-    return character_counts(body, lambda text: worth * len(pattern.findall(text)), LEFT_OUT)
+    return character_counts(body, lambda text: worth * len(pattern.findall(text)), SKIPPED_TAGS)
 
 
 def tables_or_blocks(body: dom.Element, counts: dict[dom.Element, int], share: float = T) -> list[dom.Element]:
@@ -59,16 +59,16 @@ def tables_or_blocks(body: dom.Element, counts: dict[dom.Element, int], share: f
     tables = [node for node in counts if node.tag == "table"]
     if any(counts[table] > share * counts[body] for table in tables):
         return tables
-    return [node for node in counts if node.tag in BLOCKS]
+    return [node for node in counts if node.tag in BLOCK_TAGS]
 
 
-def choose(counts: dict[dom.Element, int], blocks: Iterable[dom.Element], least: float = P, share: float = T) -> dom.Element | None:
+def choose_block(counts: dict[dom.Element, int], blocks: Iterable[dom.Element], least: float = P, share: float = T) -> dom.Element | None:
     """Choose the block by steps 2 to 4. ``counts`` covers the page in document order; of equal counts the outer element comes first."""
     candidates = sorted((node for node in blocks if counts[node] > least), key=lambda node: -counts[node])
     if not candidates:
         return None
     places = {node: place for place, node in enumerate(counts)}
-    sizes = added_up(next(iter(counts)), dict.fromkeys(counts, 1))
+    sizes = add_up(next(iter(counts)), dict.fromkeys(counts, 1))
     chosen = candidates[0]
     for node in candidates[1:]:
         within = places[chosen] < places[node] < places[chosen] + sizes[chosen]

@@ -28,9 +28,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.errors import LibraryError, NotApplicable
-from newsportal.extractors.article.site import put_last, read_saved, site_of
+from newsportal.extractors.article.site import put_newest, read_saved, site_of
 from newsportal.extractors.article.template import MAX_TEXTS, Layout, Survey, Template, compare, content_of, path_to, read_structure, survey
-from newsportal.extractors.papers.common import answer_of_link
+from newsportal.extractors.papers.common import make_extraction_from_link
 from newsportal.items import Extraction, Link
 from newsportal.text import dom
 
@@ -51,7 +51,7 @@ class Address:
 
 
 @dataclass(slots=True)
-class Branch:
+class SiteBranch:
     templates: dict[Directory, list[Template]] = field(default_factory=dict)
     waiting: OrderedDict[tuple[Directory, str], Layout] = field(default_factory=OrderedDict)
 
@@ -72,7 +72,7 @@ class Library:
 
     def __init__(self, sites: int = MAX_SITES) -> None:
         self._most = sites
-        self.sites: OrderedDict[str, Branch] = OrderedDict()
+        self.sites: OrderedDict[str, SiteBranch] = OrderedDict()
 
     def template_for(self, address: Address, structure: str) -> Template | None:
         """Return the first template on the path to the page that has the page's structure."""
@@ -96,7 +96,7 @@ class Library:
                 del branch.waiting[directory, leaf]
                 self.add_template(address.site, above, template)
                 return template
-        put_last(branch.waiting, (address.directory, address.leaf), layout, MAX_WAITING)
+        put_newest(branch.waiting, (address.directory, address.leaf), layout, MAX_WAITING)
         return None
 
     def add_template(self, site: str, directory: Directory, template: Template) -> None:
@@ -113,18 +113,18 @@ class Library:
                     branch.templates[below].remove(found)
                     if not branch.templates[below]:
                         del branch.templates[below]
-                    template = template.joined(found) if below != directory else template
+                    template = template.merge(found) if below != directory else template
             template, directory = _put(branch, parent, template), parent
         for place, layout in list(branch.waiting.items()):
             if place[0][: len(directory)] == directory and layout.structure == template.structure:
                 del branch.waiting[place]
 
-    def branch(self, site: str) -> Branch:
+    def branch(self, site: str) -> SiteBranch:
         """Return the site's branch, creating it if needed; the least recently used site is dropped."""
-        return self.put(site, self.sites.get(site) or Branch())
+        return self.put(site, self.sites.get(site) or SiteBranch())
 
-    def put(self, site: str, branch: Branch) -> Branch:
-        put_last(self.sites, site, branch, self._most)
+    def put(self, site: str, branch: SiteBranch) -> SiteBranch:
+        put_newest(self.sites, site, branch, self._most)
         return branch
 
     def forget(self, site: str, directory: Directory | None = None) -> int:
@@ -145,16 +145,16 @@ class Library:
         return ((site, place, item) for site, branch in self.sites.items() for place, group in branch.templates.items() for item in group)
 
 
-def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[Template]:
-    return [other for other in branch.templates[directory] if other.agrees(template)]
+def _agreeing(branch: SiteBranch, directory: Directory, template: Template) -> list[Template]:
+    return [other for other in branch.templates[directory] if other.matches(template)]
 
 
-def _put(branch: Branch, directory: Directory, template: Template) -> Template:
+def _put(branch: SiteBranch, directory: Directory, template: Template) -> Template:
     """Store a template, merged with one that it agrees with; return the stored template."""
     templates = branch.templates.setdefault(directory, [])
     for place, stored in enumerate(templates):
-        if stored.agrees(template):
-            templates[place] = template = stored.joined(template)
+        if stored.matches(template):
+            templates[place] = template = stored.merge(template)
             return template
     templates.append(template)
     if len(templates) > MAX_TEMPLATES:
@@ -179,7 +179,7 @@ class UrlTree:
         template = self._template(address, page)
         if template is None:
             raise NotApplicable("waits-for-sibling", f"no page of {address.site} with the same layout was seen")
-        found = answer_of_link(document, link, "url_tree", content_of(template, page))
+        found = make_extraction_from_link(document, link, "url_tree", content_of(template, page))
         if not found.text:
             raise NotApplicable("no-body", "the template's place is empty")
         return found
@@ -236,7 +236,7 @@ def write_library(library: Library, max_bytes: int = MAX_BYTES) -> str:
     left = max_bytes - len(top) - len(end)
     heads: dict[str, str] = {}
     for site, branch in reversed(library.sites.items()):
-        templates = [plain(directory, template) for directory, group in branch.templates.items() for template in group]
+        templates = [to_dict(directory, template) for directory, group in branch.templates.items() for template in group]
         head = f'{{"site":{_json(site)},"templates":{_json(templates)},"waiting":['
         if (size := _size(head) + len("]},")) > left:
             left = 0
@@ -263,7 +263,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def plain(directory: Directory, template: Template) -> dict[str, Any]:
+def to_dict(directory: Directory, template: Template) -> dict[str, Any]:
     return {
         "directory": list(directory),
         "pages": template.pages,
@@ -284,8 +284,8 @@ def read_library(text: str) -> Library:
     return library
 
 
-def _read_branch(site: dict[str, Any]) -> Branch:
-    branch = Branch()
+def _read_branch(site: dict[str, Any]) -> SiteBranch:
+    branch = SiteBranch()
     for row in _list(site, "templates", MAX_DIRECTORIES * MAX_TEMPLATES):
         tags, parents = read_structure(_text(row, "structure"))
         content = tuple(_number(place, len(tags)) for place in _list(row, "content", len(tags)))

@@ -28,14 +28,14 @@ from newsportal.text import clean
 logger = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]  # called occasionally with the bytes read and the total bytes
 PROGRESS_RECORDS = 500  # records between two calls of progress: about a fifth of a second
-BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # exceptions of warcio for damaged data
+ERRORS = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # exceptions of warcio for damaged data
 UNDATED = datetime.fromtimestamp(0, UTC)  # time of a record without one
 DEFAULT_PORT = {"http": "80", "https": "443"}
 ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class Recording:
     """A response as it was served: chunks are joined, content encodings are kept. ``truncated``: the body exceeded the limit."""
 
     url: str
@@ -47,7 +47,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Metadata:
     """Metadata of a response, without its body. ``status`` 0: unreadable; ``location``: of a redirect, as served."""
 
     url: str
@@ -62,7 +62,7 @@ class IndexPart:
     """Some of the URLs of an :class:`Index`, to be sent to another process that can read the file."""
 
     path: str
-    at: Mapping[str, int]
+    positions: Mapping[str, int]
     payload: Mapping[str, int]
     one_stream: bool
 
@@ -71,16 +71,16 @@ class IndexPart:
         index = Index(Path(self.path), _open(Path(self.path)))
         if self.one_stream:
             index.unpack()
-        index._at, index._payload = dict(self.at), dict(self.payload)
+        index._at, index._payload = dict(self.positions), dict(self.payload)
         return index
 
     def part(self, urls: Iterable[str]) -> IndexPart:
-        names = [name for name in map(key, urls) if name in self.at]
+        names = [name for name in map(url_key, urls) if name in self.positions]
         payload = {name: self.payload[name] for name in names if name in self.payload}
-        return replace(self, at={name: self.at[name] for name in names}, payload=payload)
+        return replace(self, positions={name: self.positions[name] for name in names}, payload=payload)
 
 
-def key(url: str) -> str:
+def url_key(url: str) -> str:
     """Return the normalized URL for lookups (quoted, without default port and fragment); an invalid URL is unchanged."""
     try:
         parts = urlsplit(safe_url_string(url.strip().removeprefix("<").removesuffix(">")))
@@ -120,7 +120,7 @@ class Index:
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self.path = path
         self.warnings: tuple[str, ...] = ()
-        self.answers: Mapping[str, Answer] = {}  # by names of :func:`key`, in file order; empty for an index opened from a part
+        self.answers: Mapping[str, Metadata] = {}  # by names of :func:`url_key`, in file order; empty for an index opened from a part
         self._file = file
         self._one_stream = False
         self._at: dict[str, int] = {}
@@ -130,7 +130,7 @@ class Index:
         return len(self._at)
 
     def __contains__(self, url: str) -> bool:
-        return key(url) in self._at
+        return url_key(url) in self._at
 
     def __enter__(self) -> Self:
         return self
@@ -148,26 +148,26 @@ class Index:
         """Return the part needed to read the responses of these URLs."""
         return IndexPart(str(self.path), self._at, self._payload, self._one_stream).part(urls)
 
-    def get(self, url: str, max_bytes: int | None = None) -> Recorded | None:
+    def get(self, url: str, max_bytes: int | None = None) -> Recording | None:
         """Return the last response of ``url``, its body truncated to ``max_bytes``; ``None`` if the file has none."""
-        name = key(url)
+        name = url_key(url)
         if name not in self._at:
             return None
         record = self._record(self._at[name])
         headers = record.http_headers
         body, truncated = body_of(self._record(self._payload[name]) if name in self._payload else record, max_bytes)
-        when = moment_of(record.rec_headers.get_header("WARC-Date") or "")
+        when = parse_warc_date(record.rec_headers.get_header("WARC-Date") or "")
         if headers is None:  # a resource record: the file itself
             content_type = record.rec_headers.get_header("Content-Type") or "application/octet-stream"
-            return Recorded(url, 200, (("Content-Type", content_type),), body, truncated, when)
+            return Recording(url, 200, (("Content-Type", content_type),), body, truncated, when)
         pairs = tuple((name, value) for name, value in headers.headers if name.lower() not in ("transfer-encoding", "content-length"))
-        return Recorded(url, status_of(record) or 502, pairs, body, truncated, when)
+        return Recording(url, status_of(record) or 502, pairs, body, truncated, when)
 
     def _record(self, offset: int) -> Any:
         self._file.seek(offset)
         try:
             return next(ArchiveIterator(self._file))
-        except (*BROKEN, StopIteration) as error:
+        except (*ERRORS, StopIteration) as error:
             raise ReplayError(f"{self.path}: the record at byte {offset} cannot be read any more: {error}") from error
 
     def _scan(self, progress: Progress | None) -> None:
@@ -200,7 +200,7 @@ class Index:
                 notes.add(record, iterator.get_record_offset())
                 if progress and number % PROGRESS_RECORDS == 0:
                     progress(self._file.tell(), size)
-        except BROKEN as error:
+        except ERRORS as error:
             if "non-chunked gzip" in str(error):
                 raise _OneMember from error
             reason = clean(str(error))[:80]  # warcio quotes the bytes it failed on
@@ -224,7 +224,7 @@ class _Notes:
         self.at: dict[str, int] = {}
         self.revisits: dict[str, tuple[int, str, str]] = {}  # URL: position, digest, URL it repeats
         self.by_digest: dict[str, int] = {}
-        self.answers: dict[str, Answer] = {}
+        self.answers: dict[str, Metadata] = {}
 
     def add(self, record: Any, offset: int) -> None:
         target = record.rec_headers.get_header("WARC-Target-URI")
@@ -232,11 +232,11 @@ class _Notes:
             return
         if record.rec_type == "response" and record.http_headers is None:
             return
-        name = key(target)
+        name = url_key(target)
         digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
         if record.rec_type == "revisit":
             refers = record.rec_headers.get_header("WARC-Refers-To-Target-URI") or target
-            self.revisits[name] = (offset, digest, key(refers))
+            self.revisits[name] = (offset, digest, url_key(refers))
             self.answers.setdefault(name, _answer(record, target))
             return
         if status_of(record) == 304 and name in self.at:
@@ -256,13 +256,13 @@ class _Notes:
         return self.at, payload
 
 
-def _answer(record: Any, target: str) -> Answer:
+def _answer(record: Any, target: str) -> Metadata:
     headers = record.http_headers
     content_type = (headers or record.rec_headers).get_header("Content-Type") or ""
     status = (status_of(record) or 0) if headers is not None else 200
     location = headers.get_header("Location") if headers is not None else None
     url = target.strip().removeprefix("<").removesuffix(">")
-    return Answer(url, status, content_type, moment_of(record.rec_headers.get_header("WARC-Date") or ""), location)
+    return Metadata(url, status, content_type, parse_warc_date(record.rec_headers.get_header("WARC-Date") or ""), location)
 
 
 def status_of(record: Any) -> int | None:
@@ -302,7 +302,7 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
     return spool
 
 
-def moment_of(text: str) -> datetime:
+def parse_warc_date(text: str) -> datetime:
     """Parse a WARC-Date; return 1970 for an invalid one."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC)

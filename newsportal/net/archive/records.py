@@ -12,18 +12,18 @@ from typing import IO, Any, Final
 from warcio.archiveiterator import ArchiveIterator
 
 from newsportal.errors import ReplayError
-from newsportal.net.archive.index import BROKEN, body_of, moment_of, status_of
+from newsportal.net.archive.index import ERRORS, body_of, parse_warc_date, status_of
 from newsportal.text import clean
 
-LONGEST: Final = 64 * 1024 * 1024  # maximum bytes of a body read: four times the largest download
-ZIPPED: Final = b"\x1f\x8b"
-BEGINNING: Final = b"WARC/"
+MAX_BODY_BYTES: Final = 64 * 1024 * 1024  # maximum bytes of a body read: four times the largest download
+GZIP_MAGIC: Final = b"\x1f\x8b"
+WARC_MAGIC: Final = b"WARC/"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """``kind``: ``response``, ``metadata``, …; ``content_type`` of the body, ``status`` 0 if there is none; ``body``: as served, unchunked
-    and at most ``LONGEST`` bytes; ``encodings``: its content encodings (the header's value)."""
+    and at most ``MAX_BODY_BYTES`` bytes; ``encodings``: its content encodings (the header's value)."""
 
     kind: str
     url: str
@@ -43,7 +43,7 @@ def records(path: Path) -> Iterator[Record]:
                     yield _record_from(record)
     except EOFError:
         return  # the crawl that wrote it was killed
-    except BROKEN as error:
+    except ERRORS as error:
         raise ReplayError(f"{path}: not a readable WARC file: {clean(str(error))[:80]}") from error
     except OSError as error:
         raise ReplayError(f"{path}: {error.strerror or error}") from error
@@ -51,10 +51,10 @@ def records(path: Path) -> Iterator[Record]:
 
 def _one_stream(file: IO[bytes]) -> Any:
     """Decompress here: warcio refuses files compressed as a single stream."""
-    zipped = file.read(2) == ZIPPED
+    zipped = file.read(2) == GZIP_MAGIC
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if zipped else file
-    if not stream.read(len(BEGINNING)).startswith(BEGINNING):
+    if not stream.read(len(WARC_MAGIC)).startswith(WARC_MAGIC):
         raise ValueError("it does not begin like one")
     stream.seek(0)
     return stream
@@ -62,9 +62,9 @@ def _one_stream(file: IO[bytes]) -> Any:
 
 def _record_from(record: Any) -> Record:
     http = record.http_headers
-    body, _ = body_of(record, LONGEST)
+    body, _ = body_of(record, MAX_BODY_BYTES)
     content_type = (http or record.rec_headers).get_header("Content-Type") or ""
     url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
-    when = moment_of(record.rec_headers.get_header("WARC-Date") or "")
+    when = parse_warc_date(record.rec_headers.get_header("WARC-Date") or "")
     encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
     return Record(record.rec_type, url, when, content_type, status_of(record) or 0, encodings, body)

@@ -30,8 +30,8 @@ except ImportError:  # Windows: concurrent writers of one archive are not detect
 
 Headers = tuple[tuple[str, str], ...]
 MAGIC = b"\x1f\x8b\x08"
-TAIL = 64 * 1024 * 1024  # range at the end searched for the last record: four times the largest download
-SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})  # request headers left out of the archive
+TAIL_BYTES = 64 * 1024 * 1024  # range at the end searched for the last record: four times the largest download
+SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})  # request headers left out of the archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,12 @@ class Writer:
         served = _AsServed(f"{exchange.status} {phrase}", list(exchange.headers), protocol="HTTP/1.1")
         answer = _record(exchange.url, "response", exchange.body, date, http_headers=served)
         pair = {**date, "WARC-Concurrent-To": answer.rec_headers.get_header("WARC-Record-ID")}
-        headers = [(name, value) for name, value in exchange.request_headers if name.lower() not in SECRETS]
+        headers = [(name, value) for name, value in exchange.request_headers if name.lower() not in SECRET_HEADERS]
         path = "/" + safe_url_string(exchange.url).partition("://")[2].partition("/")[2]
         sent = _AsServed(f"{exchange.method} {path} HTTP/1.1", headers, protocol="")
         self._append([_record(exchange.url, "request", exchange.request_body, pair, http_headers=sent), answer])
 
-    def note(self, url: str, content_type: str, body: bytes, when: datetime | None = None) -> None:
+    def write_metadata(self, url: str, content_type: str, body: bytes, when: datetime | None = None) -> None:
         """Append a metadata record for the page at ``url``."""
         self._append([_record(url, "metadata", body, {"WARC-Date": _date(when)}, warc_content_type=content_type)])
 
@@ -150,7 +150,7 @@ def _sound_length(file: IO[bytes], path: Path) -> int:
         if size < 64:
             return 0  # our first record, incomplete
         raise ArchiveError(f"{path}: exists and is not a gzipped WARC file; choose another name")
-    start = max(0, size - TAIL)
+    start = max(0, size - TAIL_BYTES)
     file.seek(start)
     tail = file.read()
     at = len(tail)
@@ -159,7 +159,7 @@ def _sound_length(file: IO[bytes], path: Path) -> int:
             stream = zlib.decompressobj(31)
             _run(stream, tail[at:])
             return start + (len(tail) - len(stream.unused_data) if stream.eof else at)
-    raise ArchiveError(f"{path}: no record begins in its last {TAIL} bytes; choose another name")
+    raise ArchiveError(f"{path}: no record begins in its last {TAIL_BYTES} bytes; choose another name")
 
 
 def _opens_record(data: bytes) -> bool:

@@ -84,7 +84,7 @@ INTERNAL = {
 }
 """Networks of an intranet: a listed host name may resolve to them."""
 
-NEVER_BY_NAME = {
+NEVER_RESOLVED = {
     "metadata": ("100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::254/128", "192.0.0.192/32"),  # Alibaba, Azure, Amazon, Oracle
     "unspecified": ("0.0.0.0/8", "::/128"),
     "link-local": ("169.254.0.0/16", "fe80::/10"),  # 169.254.169.254: the metadata of most clouds
@@ -100,7 +100,7 @@ def _table(names: dict[str, tuple[str, ...]], by_name: bool) -> list[tuple[Netwo
     return [(ipaddress.ip_network(network), reason, by_name) for reason, networks in names.items() for network in networks]
 
 
-REFUSED = sorted(_table(INTERNAL, True) + _table(NEVER_BY_NAME, False), key=lambda row: -row[0].prefixlen)
+REFUSED_NETWORKS = sorted(_table(INTERNAL, True) + _table(NEVER_RESOLVED, False), key=lambda row: -row[0].prefixlen)
 """Network, reason, and whether a listed host name may resolve to it; the narrowest network first."""
 
 UNICAST = IPv6Network("2000::/3")  # the only IPv6 addresses in use (RFC 4291)
@@ -111,7 +111,7 @@ HOST_PATTERN = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class AllowedTarget:
     """An entry of ``allow_private``: a network or a host pattern, for one port or all."""
 
     network: Network | None
@@ -121,7 +121,7 @@ class Opening:
     def covers(self, address: Address, port: int | None) -> bool:
         return self.network is not None and self._port_fits(port) and address.version == self.network.version and address in self.network
 
-    def names(self, host: str, port: int | None) -> bool:
+    def matches_host(self, host: str, port: int | None) -> bool:
         if self.host is None or not self._port_fits(port):
             return False
         return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
@@ -139,34 +139,34 @@ class Policy:
     """
 
     allow_private: tuple[str, ...] = ()
-    openings: tuple[Opening, ...] = field(init=False, repr=False, compare=False)
+    allowed: tuple[AllowedTarget, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "openings", tuple(_opening(entry) for entry in self.allow_private))
+        object.__setattr__(self, "allowed", tuple(_opening(entry) for entry in self.allow_private))
 
     def allows_host(self, host: str, port: int | None) -> bool:
-        return any(entry.names(host, port) for entry in self.openings)
+        return any(entry.matches_host(host, port) for entry in self.allowed)
 
-    def names(self, host: str, port: int | None) -> bool:
+    def lists_host(self, host: str, port: int | None) -> bool:
         """Return whether ``host``, a name or an IP address, is itself listed, whatever it resolves to."""
         return self.allows_host(host, port) or (is_literal(host) and self.allows_address(ipaddress.ip_address(host), port))
 
     def allows_address(self, address: Address, port: int | None) -> bool:
-        return any(entry.covers(address, port) for entry in self.openings)
+        return any(entry.covers(address, port) for entry in self.allowed)
 
 
 PUBLIC = Policy()  # public addresses only
 
 
-def _opening(entry: str) -> Opening:
+def _opening(entry: str) -> AllowedTarget:
     text, port = _split_port(entry.strip().lower())
     try:
-        return Opening(ipaddress.ip_network(text, strict=False), None, port)
+        return AllowedTarget(ipaddress.ip_network(text, strict=False), None, port)
     except ValueError:
         pass
     if not HOST_PATTERN.fullmatch(text) or text.rpartition(".")[2].isdigit():
         raise ValueError(f"{entry!r} is not a network, an IP address, a host name or *.domain, each with or without :port")
-    return Opening(None, text, port)
+    return AllowedTarget(None, text, port)
 
 
 def _split_port(text: str) -> tuple[str, int | None]:
@@ -176,7 +176,7 @@ def _split_port(text: str) -> tuple[str, int | None]:
     return (host, int(port)) if colon and ":" not in host and port.isdigit() else (text, None)
 
 
-def embedded(address: Address) -> Address:
+def embedded_ipv4(address: Address) -> Address:
     """Return the IPv4 address within an IPv4-mapped or NAT64 address; any other address unchanged."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
@@ -186,10 +186,10 @@ def embedded(address: Address) -> Address:
     return address
 
 
-def special(address: Address) -> tuple[str, bool] | None:
+def private_reason(address: Address) -> tuple[str, bool] | None:
     """Return why an address is not public, and whether a listed host name may resolve to it; ``None`` for a public one."""
-    inner = embedded(address)
-    for network, reason, by_name in REFUSED:
+    inner = embedded_ipv4(address)
+    for network, reason, by_name in REFUSED_NETWORKS:
         if inner.version == network.version and inner in network:
             return reason, by_name
     return ("reserved", False) if isinstance(inner, IPv6Address) and inner not in UNICAST else None
@@ -198,15 +198,15 @@ def special(address: Address) -> tuple[str, bool] | None:
 def check_address(address: str | Address, policy: Policy, *, host: str = "", port: int | None = None) -> None:
     """Raise :class:`EgressDenied` for an address that ``policy`` does not allow; ``host`` is the name that resolved to it."""
     parsed = ipaddress.ip_address(address) if isinstance(address, str) else address
-    refusal = special(parsed)
-    if refusal is None or policy.allows_address(embedded(parsed), port) or policy.allows_address(parsed, port):
+    refusal = private_reason(parsed)
+    if refusal is None or policy.allows_address(embedded_ipv4(parsed), port) or policy.allows_address(parsed, port):
         return
     reason, by_name = refusal
     if not (by_name and host and policy.allows_host(host, port)):
         raise EgressDenied(f"{host} ({parsed})" if host else str(parsed), reason)
 
 
-MAX_URL = 8192  # characters; servers' own limits are 8 kB (nginx, Apache)
+MAX_URL_CHARS = 8192  # characters; servers' own limits are 8 kB (nginx, Apache)
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 BLOCKED_PORTS = frozenset(
@@ -234,7 +234,7 @@ UNQUOTED = "/%:@!$&'()*+,;=~-._[]|{}^`\"<>"
 def check_url(url: str, policy: Policy) -> str:
     """Return ``url`` normalized: lower-case scheme and ASCII host, no default port, no fragment, quoted where necessary. Raises
     :class:`EgressDenied`, before any name resolution, for anything but a plain http(s) URL, and for a forbidden IP address."""
-    if len(url) > MAX_URL:
+    if len(url) > MAX_URL_CHARS:
         raise EgressDenied(url[:100] + "…", "too-long")
     if FORBIDDEN.search(url):
         raise EgressDenied(url, "control-character")
@@ -302,14 +302,14 @@ def _ascii(url: str, host: str) -> str:
     return name
 
 
-INSIDE = frozenset({*INTERNAL, *NEVER_BY_NAME})
+INTERNAL_REASONS = frozenset({*INTERNAL, *NEVER_RESOLVED})
 
 
-def leads_inside(url: str, page: str = "", policy: Policy = PUBLIC) -> bool:
+def points_to_internal(url: str, page: str = "", policy: Policy = PUBLIC) -> bool:
     """Return whether ``url`` itself shows that it must not be opened in a reader's browser from a public page: it points to his network, to
     a port of another protocol, or has an unusual form. A ``page`` in a private network may link to others there. Names are not resolved."""
     reason = _refusal(url, policy)
-    return reason is not None and not (reason in INSIDE and _refusal(page, policy) in INSIDE)
+    return reason is not None and not (reason in INTERNAL_REASONS and _refusal(page, policy) in INTERNAL_REASONS)
 
 
 def _refusal(url: str, policy: Policy) -> str | None:

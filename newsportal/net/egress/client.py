@@ -29,9 +29,9 @@ CONNECT_SECONDS = 10.0  # for one of several IP addresses: the next may respond 
 MAX_REDIRECTS = 5  # RFC 9309 requires five; real articles need two (http to https to www)
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-OURS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, deflate, br, zstd"}
+DEFAULT_HEADERS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, deflate, br, zstd"}
 
-SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
+SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 """Headers that are only sent to the origin they are meant for."""
 
 Given = ParamSpec("Given")
@@ -43,15 +43,15 @@ def no_sign_in(url: str) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """``headers``: result of :func:`joined_headers`; ``body``: decompressed."""
+class HttpResponse:
+    """``headers``: result of :func:`join_headers`; ``body``: decompressed."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
 
-def joined_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def join_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return headers with names in lower case; repeated ones are joined by commas (``set-cookie``: by line ends)."""
     joined: dict[str, str] = {}
     for name, value in pairs:
@@ -87,7 +87,7 @@ async def fetch_async(
     :class:`Redirected`, so that the caller can check the target's robots.txt first. ``sign_in`` returns additional headers for a URL,
     evaluated for each redirect. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
-    all_headers = OURS | {name.lower(): value for name, value in (headers or {}).items()}
+    all_headers = DEFAULT_HEADERS | {name.lower(): value for name, value in (headers or {}).items()}
     with _translated_errors(url, timeout):
         async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
             return await _follow(pool, check_url(url, policy), all_headers, policy, max_bytes, follow=follow, sign_in=sign_in)
@@ -97,14 +97,14 @@ fetch = _blocking(fetch_async)
 
 
 class Exchange(Protocol):
-    """Send one request within the timeout of :func:`exchanges`, without following redirects; the body is decompressed. ``headers`` are sent
-    unchanged, with names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`."""
+    """Send one request within the timeout of :func:`open_exchange`, without following redirects; the body is decompressed. ``headers`` are
+    sent unchanged, with names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`."""
 
-    async def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer: ...
+    async def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> HttpResponse: ...
 
 
 @asynccontextmanager
-async def exchanges(
+async def open_exchange(
     policy: Policy,
     *,
     verify: bool = True,
@@ -113,7 +113,7 @@ async def exchanges(
     """Send many requests over shared connections, for a browser, which follows redirects itself. ``timeout``: seconds per request."""
     async with _pool(policy, verify) as pool:
 
-        async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
+        async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> HttpResponse:
             with _translated_errors(url, timeout):
                 async with asyncio.timeout(timeout):
                     answer = await _send(pool, check_url(url, policy), headers, max_bytes, method, body)
@@ -124,11 +124,11 @@ async def exchanges(
 
 def request(
     method: str, url: str, policy: Policy, headers: Mapping[str, str], body: bytes, *, max_bytes: int = MAX_BYTES, timeout: float = TIMEOUT
-) -> Answer:
+) -> HttpResponse:
     """Send one request like :class:`Exchange`, for callers without a running event loop."""
 
-    async def ask() -> Answer:
-        async with exchanges(policy, timeout=timeout) as exchange:
+    async def ask() -> HttpResponse:
+        async with open_exchange(policy, timeout=timeout) as exchange:
             return await exchange(method, url, headers, body, max_bytes)
 
     return asyncio.run(ask())
@@ -148,17 +148,17 @@ def _translated_errors(url: str, timeout: float) -> Iterator[None]:
         raise FetchFailed(url, "connection", str(error)) from error
 
 
-def never_sent(error: FetchFailed) -> bool:
+def was_not_sent(error: FetchFailed) -> bool:
     """Return whether the request was certainly not received (no name, no connection, no certificate). Otherwise it may have been."""
     return error.reason in ("dns", "tls") or isinstance(error.__cause__, httpcore.ConnectError | httpcore.ConnectTimeout)
 
 
 def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
-    return httpcore.AsyncConnectionPool(ssl_context=trust(verify), network_backend=CheckedBackend(policy))
+    return httpcore.AsyncConnectionPool(ssl_context=tls_context(verify), network_backend=CheckedBackend(policy))
 
 
 @cache
-def trust(verify: bool) -> ssl.SSLContext:
+def tls_context(verify: bool) -> ssl.SSLContext:
     """Return the TLS context. Created once per process, because that takes longer than many requests (25 ms); shared by threads."""
     context = httpcore.default_ssl_context()
     if verify:
@@ -195,7 +195,7 @@ async def _follow(
         if not follow:
             raise Redirected(url, following)
         if origin(following) != origin(url):
-            headers = {name: value for name, value in headers.items() if name not in SECRETS}
+            headers = {name: value for name, value in headers.items() if name not in SECRET_HEADERS}
         url = following
     raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
 
@@ -211,7 +211,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 async def _send(
     pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], max_bytes: int, method: str = "GET", sent: bytes = b""
-) -> Answer:
+) -> HttpResponse:
     """Send one request. The body of a redirect is not read."""
     body = bytearray()
     netloc = urlsplit(url).netloc
@@ -219,13 +219,13 @@ async def _send(
         headers = {**headers, "host": netloc}
     pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
-        received = joined_headers((name.decode("latin-1"), _text(value)) for name, value in response.headers)
+        received = join_headers((name.decode("latin-1"), _text(value)) for name, value in response.headers)
         if response.status not in REDIRECTS:
             async for chunk in response.aiter_stream():
                 body += chunk
                 if len(body) > max_bytes:
                     raise FetchFailed(url, "too-large", f"more than {max_bytes} bytes")
-    return Answer(response.status, received, bytes(body))
+    return HttpResponse(response.status, received, bytes(body))
 
 
 def _text(raw: bytes) -> str:
@@ -236,7 +236,7 @@ def _text(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def _unpacked(url: str, answer: Answer, max_bytes: int) -> bytes:
+def _unpacked(url: str, answer: HttpResponse, max_bytes: int) -> bytes:
     try:
         return decompress(answer.body, answer.headers.get("content-encoding", ""), max_bytes)
     except TooLarge as error:

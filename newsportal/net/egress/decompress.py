@@ -16,8 +16,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-STEP = 1 << 20  # bytes decompressed at a time: what a bomb can cost beyond the limit
-FIRST = 1 << 10
+CHUNK_BYTES = 1 << 20  # bytes decompressed at a time: what a bomb can cost beyond the limit
+FIRST_CHUNK_BYTES = 1 << 10
 """Bytes given to a stream at first, doubled each time: of a million tiny streams each would copy all that follows."""
 
 MAX_MEMBERS = 10_000  # streams per body. Block compression has one per 64 kB (BGZF).
@@ -51,13 +51,13 @@ def _members(make: Callable[[], Any], body: bytes, limit: int) -> bytes:
     """Decompress consecutive streams (zlib or zstd). What a stream leaves is copied, so each is given little input at first."""
     out, view, place = bytearray(), memoryview(body), 0
     for _ in range(MAX_MEMBERS):
-        stream, size = make(), FIRST
+        stream, size = make(), FIRST_CHUNK_BYTES
         while not stream.eof and place < len(body):
             chunk = view[place : place + size]
-            place, size = place + len(chunk), min(2 * size, STEP)
-            _grow(out, stream.decompress(chunk, STEP), limit)
+            place, size = place + len(chunk), min(2 * size, CHUNK_BYTES)
+            _grow(out, stream.decompress(chunk, CHUNK_BYTES), limit)
             while not stream.eof and (rest := _rest(stream)) is not None:
-                _grow(out, stream.decompress(rest, STEP), limit)
+                _grow(out, stream.decompress(rest, CHUNK_BYTES), limit)
         place -= len(stream.unused_data) if stream.eof else 0
         if not view[place : place + 4].tobytes().startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")) and (out or place >= len(body)):
             return bytes(out)  # the end, or padding after the last stream
@@ -80,7 +80,7 @@ def _inflate(body: bytes, limit: int) -> bytes:
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
     out, stream = bytearray(), brotli.Decompressor()
-    while chunk := stream.process(body, output_buffer_limit=STEP):
+    while chunk := stream.process(body, output_buffer_limit=CHUNK_BYTES):
         _grow(out, chunk, limit)
         if stream.is_finished():
             break

@@ -28,19 +28,19 @@ from urllib.parse import quote
 
 from newsportal.errors import FetchFailed
 from newsportal.net.egress.addresses import Policy
-from newsportal.net.egress.client import TIMEOUT, open_socket, trust
+from newsportal.net.egress.client import TIMEOUT, open_socket, tls_context
 
 MAX_MAIL = 4 * 1024 * 1024  # bytes read of a mail: its text precedes attachments; Gmail shows 102 kB
-MAX_ALL = 32 * 1024 * 1024  # bytes per reading; the rest is left to the next one
-MAX_SENT = 2 * MAX_ALL  # maximum bytes accepted from a server, whatever was requested
+MAX_TOTAL_BYTES = 32 * 1024 * 1024  # bytes per reading; the rest is left to the next one
+MAX_SENT = 2 * MAX_TOTAL_BYTES  # maximum bytes accepted from a server, whatever was requested
 MAX_HEAD = 256 * 1024  # bytes at a mail's start searched for its header
 MAX_SCANNED = 2_000  # mails per reading whose headers are compared with ``senders`` and ``lists``
-AT_ONCE = 100  # of them requested with one command
-LONGEST = 180.0  # seconds per reading, however slowly a server sends
+FETCH_BATCH = 100  # of them requested with one command
+MAX_SECONDS = 180.0  # seconds per reading, however slowly a server sends
 PORTS = {"imaps": 993, "imap": 143}
 
 ITEM = re.compile(rb"\bUID (\d+)")
-OUTSIDE = re.compile(r"[^\x20-\x7e]+|&")  # encoded in base64 by modified UTF-7 (RFC 3501, 5.1.3); ``&`` becomes ``&-``
+ENCODED_RUN = re.compile(r"[^\x20-\x7e]+|&")  # encoded in base64 by modified UTF-7 (RFC 3501, 5.1.3); ``&`` becomes ``&-``
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Mailbox:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MailFilter:
     """``after``: position up to which everything was read. Without one, mails since ``since``. At most ``limit`` mails whose From contains
     one of ``senders``, and whose List-Id one of ``lists``, if given."""
 
@@ -75,7 +75,7 @@ class Wanted:
     senders: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
 
-    def takes(self, head: bytes) -> bool:
+    def matches(self, head: bytes) -> bool:
         """Return whether a mail with these headers is wanted."""
         if not self.senders and not self.lists:
             return True
@@ -93,21 +93,21 @@ class RawMail:
     received: datetime
 
     @property
-    def is_cut(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether only its beginning was read."""
         return len(self.raw) >= MAX_MAIL
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class MailboxResult:
     """``position``: up to which everything was read; ``left``: later mails, left to the next reading."""
 
     mails: tuple[RawMail, ...]
     position: str | None
-    left: int = 0
+    remaining: int = 0
 
 
-def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = TIMEOUT) -> Fetched:
+def read_mailbox(box: Mailbox, wanted: MailFilter, policy: Policy, timeout: float = TIMEOUT) -> MailboxResult:
     """Read the mails after ``wanted.after``, oldest first; if the server disconnects, those received completely. Blocking. Raises
     :class:`EgressDenied`, :class:`FetchFailed` (``mail-login``, ``mail-folder``, ``mail-server``, and those of ``fetch``)."""
     if not box.host:
@@ -133,12 +133,12 @@ def read_mailbox(box: Mailbox, wanted: Wanted, policy: Policy, timeout: float = 
 
 
 class _Connection(imaplib.IMAP4):
-    """An IMAP connection to allowed IP addresses only, which limits responses to the size of a mail and ends after ``LONGEST`` seconds."""
+    """An IMAP connection to allowed IP addresses only, which limits responses to the size of a mail and ends after ``MAX_SECONDS``."""
 
     def __init__(self, box: Mailbox, policy: Policy, timeout: float) -> None:
         self._box, self._policy, self.was_cut = box, policy, False
         self._room = MAX_SENT
-        self.ending = threading.Timer(LONGEST, self._cut)
+        self.ending = threading.Timer(MAX_SECONDS, self._cut)
         self.ending.daemon = True
         try:
             super().__init__(box.host, box.port, timeout)
@@ -152,7 +152,7 @@ class _Connection(imaplib.IMAP4):
         self._opened = connection = open_socket(self._box.host, self._box.port, self._policy, timeout)
         try:
             if self._box.tls:
-                context = trust(self._box.verify)
+                context = tls_context(self._box.verify)
                 self._opened = connection = context.wrap_socket(connection, server_hostname=self._box.host, do_handshake_on_connect=False)
             self.ending.start()
             if isinstance(connection, ssl.SSLSocket):
@@ -164,7 +164,7 @@ class _Connection(imaplib.IMAP4):
 
     @property
     def late(self) -> TimeoutError:
-        return TimeoutError(f"no end within {LONGEST:g} s")
+        return TimeoutError(f"no end within {MAX_SECONDS:g} s")
 
     def _cut(self) -> None:
         self.was_cut = True
@@ -195,9 +195,9 @@ class _Connection(imaplib.IMAP4):
         return [line for line in data if line is not None]
 
 
-def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
+def _read(connection: _Connection, box: Mailbox, wanted: MailFilter) -> MailboxResult:
     if not box.tls and "STARTTLS" in connection.capabilities:
-        connection.starttls(trust(box.verify))
+        connection.starttls(tls_context(box.verify))
     try:
         connection.login(box.user, box.password)
     except imaplib.IMAP4.abort:
@@ -218,7 +218,7 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
     size, read = 0, start
     try:
         for uid, is_wanted in _chosen(connection, uids[:MAX_SCANNED], wanted):
-            if is_wanted and (len(mails) >= wanted.limit or size >= MAX_ALL):
+            if is_wanted and (len(mails) >= wanted.limit or size >= MAX_TOTAL_BYTES):
                 break
             if is_wanted and (mail := _mail(connection, uid)) is not None:  # None: deleted meanwhile
                 mails.append(mail)
@@ -227,18 +227,18 @@ def _read(connection: _Connection, box: Mailbox, wanted: Wanted) -> Fetched:
     except (OSError, imaplib.IMAP4.error):
         if read == start:
             raise
-    return Fetched(tuple(mails), f"{validity}.{read}" if read else None, sum(uid > read for uid in uids))
+    return MailboxResult(tuple(mails), f"{validity}.{read}" if read else None, sum(uid > read for uid in uids))
 
 
-def _chosen(connection: _Connection, uids: list[int], wanted: Wanted) -> Iterator[tuple[int, bool]]:
+def _chosen(connection: _Connection, uids: list[int], wanted: MailFilter) -> Iterator[tuple[int, bool]]:
     """Yield each of these mails, and whether it is wanted."""
-    for start in range(0, len(uids), AT_ONCE):
-        some = uids[start : start + AT_ONCE]
+    for start in range(0, len(uids), FETCH_BATCH):
+        some = uids[start : start + FETCH_BATCH]
         if not wanted.senders and not wanted.lists:
             yield from ((uid, True) for uid in some)
             continue
         heads = dict(_literals(connection.uid_command("FETCH", ",".join(map(str, some)), "(BODY.PEEK[HEADER.FIELDS (FROM LIST-ID)])")))
-        yield from ((uid, uid in heads and wanted.takes(heads[uid][1])) for uid in some)
+        yield from ((uid, uid in heads and wanted.matches(heads[uid][1])) for uid in some)
 
 
 def _mail(connection: _Connection, uid: int) -> RawMail | None:
@@ -267,31 +267,31 @@ def _utf7(name: str) -> str:
         text = b64encode(match[0].encode("utf-16-be")).decode().rstrip("=").replace("/", ",") if match[0] != "&" else ""
         return f"&{text}-"
 
-    return OUTSIDE.sub(encoded, name).replace("\\", "\\\\").replace('"', '\\"')
+    return ENCODED_RUN.sub(encoded, name).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _one_line(message: object) -> str:
     return " ".join(str(message).split())[:200]
 
 
-def _read_folder(box: Mailbox, wanted: Wanted) -> Fetched:
+def _read_folder(box: Mailbox, wanted: MailFilter) -> MailboxResult:
     top = Path(box.folder)
     mails: list[RawMail] = []
     size = read = 0
     try:
         places = sorted(place for place in _files(top) if place[0] > (wanted.after or ""))
         for _, file in places:
-            if len(mails) >= wanted.limit or size >= MAX_ALL:
+            if len(mails) >= wanted.limit or size >= MAX_TOTAL_BYTES:
                 break
             read += 1
             with suppress(FileNotFoundError), file.open("rb") as opened:  # a mail program may move it meanwhile
                 mail = RawMail(opened.read(MAX_MAIL), datetime.fromtimestamp(os.fstat(opened.fileno()).st_mtime, UTC))
-                if wanted.takes(mail.raw):
+                if wanted.matches(mail.raw):
                     mails.append(mail)
                     size += len(mail.raw)
     except OSError as error:
         raise FetchFailed(box.address, "mail-folder", _one_line(error)) from error
-    return Fetched(tuple(mails), places[read - 1][0] if read else wanted.after, len(places) - read)
+    return MailboxResult(tuple(mails), places[read - 1][0] if read else wanted.after, len(places) - read)
 
 
 def _files(top: Path) -> Iterator[tuple[str, Path]]:

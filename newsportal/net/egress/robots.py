@@ -16,7 +16,7 @@ TOKEN = re.compile(r"[A-Za-z_-]+")
 
 
 @dataclass(frozen=True)
-class Rules:
+class RobotsRules:
     """``refusal``: why all is forbidden (robots.txt could not be fetched); ``cause``: its slug in the run report. ``agent``: our name."""
 
     parser: Protego | None = None
@@ -43,16 +43,16 @@ def product_token(user_agent: str) -> str:
     return match[0] if match else "newsportal"
 
 
-def rules_from(status: int, body: bytes, token: str) -> Rules:
+def parse_robots(status: int, body: bytes, token: str) -> RobotsRules:
     """Return the rules of a response: 2xx is parsed, 5xx forbids everything, all others (missing, no access) allow everything."""
     if status >= 500:
-        return Rules(agent=token, refusal=f"robots.txt answered {status}")
+        return RobotsRules(agent=token, refusal=f"robots.txt answered {status}")
     if not 200 <= status < 300:
-        return Rules(agent=token)
+        return RobotsRules(agent=token)
     text = body[:MAX_BYTES]
     if len(body) > MAX_BYTES:
         text = text[: text.rfind(b"\n") + 1]  # a truncated rule has another meaning
     text = text.removeprefix(b"\xef\xbb\xbf")
     if LOOKS_LIKE_HTML.match(text):
-        return Rules(agent=token)  # a server that returns a page for missing files
-    return Rules(Protego.parse(text.decode("utf-8", "replace")), token)
+        return RobotsRules(agent=token)  # a server that returns a page for missing files
+    return RobotsRules(Protego.parse(text.decode("utf-8", "replace")), token)

@@ -4,8 +4,8 @@ Every request of a page arrives here as a :class:`PageRequest`, which the caller
 download handler (``handlers``), commands with ``egress``. See ``docs/decisions/rendering.md``.
 """
 
-from newsportal.net.rendering.chromium import Chromium, find_chromium, missing
-from newsportal.net.rendering.exchange import Limits, PageRequest, renderable
-from newsportal.net.rendering.visit import Rendered, Tally, Visit
+from newsportal.net.rendering.chromium import Chromium, find_chromium, missing_parts
+from newsportal.net.rendering.exchange import Limits, PageRequest, is_renderable
+from newsportal.net.rendering.visit import RenderCosts, RenderResult, Visit
 
-__all__ = ["Chromium", "Limits", "PageRequest", "Rendered", "Tally", "Visit", "find_chromium", "missing", "renderable"]
+__all__ = ["Chromium", "Limits", "PageRequest", "RenderCosts", "RenderResult", "Visit", "find_chromium", "is_renderable", "missing_parts"]

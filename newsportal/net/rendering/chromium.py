@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 VARIABLE: Final = "NEWSPORTAL_CHROMIUM"  # names the browser for one run; overrides sources.yaml
 # Names of the systems' packages; the headless shell starts in a quarter of the time and processor time
-NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+BROWSER_NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
 CLOSE_SECONDS: Final = 10.0  # time for a browser to end by itself; then it is killed
 START_SECONDS: Final = 60.0  # time for a browser to start on a busy machine; usually half a second
 WATCH_SECONDS: Final = 0.5  # interval of memory checks
-FOLDER: Final = "newsportal-browser-"  # prefix of the folders' names
-NEVER_STARTED: Final = 3600.0  # seconds; a browser writes its process number within a minute
-WALLS: Final = (
+FOLDER_PREFIX: Final = "newsportal-browser-"  # prefix of the folders' names
+ABANDONED_SECONDS: Final = 3600.0  # seconds; a browser writes its process number within a minute
+ISOLATION_FLAGS: Final = (
     "--proxy-server=http://127.0.0.1:9",  # also for WebSocket; WebTransport does not work behind a proxy
     "--proxy-bypass-list=<-loopback>",  # loopback is no exception
     "--host-resolver-rules=MAP * ~NOTFOUND",  # no name, no IP address and no proxy resolves
@@ -52,17 +52,17 @@ WALLS: Final = (
     "--dns-prefetch-disable",
 )
 # Not needed for a page's text and URLs.
-SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disable-remote-fonts", "--disable-notifications")
+RESOURCE_FLAGS: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disable-remote-fonts", "--disable-notifications")
 
 
 def find_chromium(configured: str | None = None) -> str | None:
     """Return the path of the browser: given by the environment or ``configured``, else the first installed; ``None`` if there is none."""
     if browser := os.environ.get(VARIABLE) or configured:
         return shutil.which(browser)
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+    return next((path for name in BROWSER_NAMES if (path := shutil.which(name))), None)
 
 
-def missing(configured: str | None = None) -> str | None:
+def missing_parts(configured: str | None = None) -> str | None:
     """Return what must be installed to render pages, with the commands; ``None`` if nothing is missing."""
     lacking = []
     if find_spec("playwright") is None or find_spec("scrapy_playwright") is None:
@@ -88,7 +88,7 @@ class Chromium:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.slots = asyncio.Semaphore(setup.limits.pages)
-        self.watch = Watch(setup.limits.memory)
+        self.watch = MemoryMonitor(setup.limits.memory)
         self.isolated = False
         self._lock = asyncio.Lock()
         self._users = 0
@@ -101,15 +101,15 @@ class Chromium:
     def connected(self) -> bool:
         return self._browser is not None and self._browser.is_connected()
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         self._users += 1
 
-    async def leave(self) -> None:
+    async def release(self) -> None:
         self._users -= 1
         if self._users <= 0:
             await self.close()
 
-    async def started(self) -> Browser:
+    async def ensure_started(self) -> Browser:
         """Return the browser, started if necessary. Raises ``RenderFailed``; a failed start is not repeated."""
         async with self._lock:
             if self._failure is not None:
@@ -125,7 +125,7 @@ class Chromium:
             return self._browser
 
     async def _start(self) -> Browser:
-        problem = missing(self.setup.browser)
+        problem = missing_parts(self.setup.browser)
         program = find_chromium(self.setup.browser)
         if problem or program is None:
             raise RuntimeError(problem)
@@ -143,7 +143,7 @@ class Chromium:
         wrapper.chmod(0o700)
         browser = await self._playwright.chromium.launch(
             executable_path=wrapper,
-            args=[*WALLS, *SPARING, f"--js-flags=--max-old-space-size={self.setup.limits.heap_megabytes}"],
+            args=[*ISOLATION_FLAGS, *RESOURCE_FLAGS, f"--js-flags=--max-old-space-size={self.setup.limits.heap_megabytes}"],
             chromium_sandbox=os.geteuid() != 0,  # Chromium has none for root
             handle_sigint=False,  # the crawl ends in its own order, including its browser
             handle_sigterm=False,
@@ -152,14 +152,14 @@ class Chromium:
         )
         pid, isolated = (int(word) for word in (self._folder / "pid").read_text().split())
         self.isolated = bool(isolated)
-        self.watch.begin(pid)
+        self.watch.start(pid)
         logger.info("browser %s started%s", browser.version, "" if isolated else " (not in a network namespace of its own)")
         return browser
 
-    async def watched(self) -> None:
+    async def watch_memory(self) -> None:
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            await asyncio.to_thread(self.watch.look)
+            await asyncio.to_thread(self.watch.check)
 
     async def close(self) -> None:
         """End the browser and its driver; safe to call twice, and after either died."""
@@ -174,7 +174,7 @@ class Chromium:
         browser, self._browser = self._browser, None
         if browser is not None and browser.is_connected():
             await _within(CLOSE_SECONDS, browser.close())
-        if (pid := self.watch.end()) is not None:
+        if (pid := self.watch.stop()) is not None:
             with suppress(ProcessLookupError, PermissionError):
                 if os.getpgid(pid) == pid:  # Playwright starts a browser as the leader of a process group
                     os.killpg(pid, signal.SIGKILL)
@@ -227,7 +227,7 @@ def new_folder() -> Path:
         try:
             place.mkdir(parents=True, exist_ok=True)
             if runs_programs(place):
-                return Path(tempfile.mkdtemp(prefix=FOLDER, dir=place))
+                return Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=place))
         except OSError as error:
             cause = error
     folders = ", ".join(map(str, folder_candidates()))
@@ -236,7 +236,7 @@ def new_folder() -> Path:
 
 def remove_abandoned_folders() -> None:
     for place in dict.fromkeys(folder_candidates()):
-        for folder in place.glob(f"{FOLDER}*"):
+        for folder in place.glob(f"{FOLDER_PREFIX}*"):
             with suppress(OSError):  # another user's, or deleted meanwhile
                 if _abandoned(folder):
                     shutil.rmtree(folder, ignore_errors=True)
@@ -246,7 +246,7 @@ def _abandoned(folder: Path) -> bool:
     try:
         pid = int((folder / "pid").read_text().split()[0])
     except (FileNotFoundError, ValueError, IndexError):
-        return time() - folder.stat().st_mtime > NEVER_STARTED
+        return time() - folder.stat().st_mtime > ABANDONED_SECONDS
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -260,7 +260,7 @@ PROC: Final = Path("/proc")
 RENDERER: Final = b"--type=renderer"  # in the command line of a page's process
 
 
-class Watch:
+class MemoryMonitor:
     """Memory monitor of one browser, by its process number; without ``/proc`` it does nothing."""
 
     def __init__(self, max_bytes: int) -> None:
@@ -269,18 +269,18 @@ class Watch:
         self.peak = 0
         self.closed = 0
 
-    def begin(self, pid: int) -> None:
+    def start(self, pid: int) -> None:
         self._pid = pid
 
-    def end(self) -> int | None:
+    def stop(self) -> int | None:
         pid, self._pid = self._pid, None
         return pid
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Kill the largest page if all together use too much memory; return whether one was killed."""
         if self._pid is None:
             return False
-        memory = {pid: _private_bytes(pid) for pid in family(self._pid)}
+        memory = {pid: _private_bytes(pid) for pid in process_tree(self._pid)}
         total = sum(memory.values())
         self.peak = max(self.peak, total)
         pages = [pid for pid in memory if RENDERER in _command(pid)]
@@ -292,7 +292,7 @@ class Watch:
         return True
 
 
-def family(pid: int) -> list[int]:
+def process_tree(pid: int) -> list[int]:
     children: dict[int, list[int]] = defaultdict(list)
     for entry in PROC.glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urldefrag, urljoin
 
 from newsportal.errors import FetchFailed
-from newsportal.net.egress.client import MAX_REDIRECTS, REDIRECTS, SECRETS, Answer, origin
+from newsportal.net.egress.client import MAX_REDIRECTS, REDIRECTS, SECRET_HEADERS, HttpResponse, origin
 from newsportal.text.encoding import LABELS, decode
 
 
@@ -32,13 +32,13 @@ class Limits:
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})  # methods used for reading pages; others change something on a server
 # Headers of the browser that our client sets itself.
-OURS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())
+CLIENT_HEADERS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())
 # Response headers that are wrong after decompression, announce another route to the server, or would cause a download.
-UNTRUE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "alt-svc", "content-disposition"})
+DROPPED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "alt-svc", "content-disposition"})
 HTML: Final = re.compile(r"^\s*(text/html|application/xhtml\+xml)\b", re.IGNORECASE)
 # Feeds served as HTML: a browser would destroy them.
-LIST: Final = re.compile(rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
-HEAD: Final = 1000  # bytes searched for the start of such a feed
+FEED_START: Final = re.compile(rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
+HEAD_BYTES: Final = 1000  # bytes searched for the start of such a feed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +53,20 @@ class PageRequest:
 
 
 # Answers one request without following redirects. Raises ``EgressDenied`` or any other error: the page then gets no response.
-Ask = Callable[[PageRequest], Awaitable[Answer]]
+Send = Callable[[PageRequest], Awaitable[HttpResponse]]
 
 
-def renderable(status: int, content_type: str | None) -> bool:
+def is_renderable(status: int, content_type: str | None) -> bool:
     """Return whether a response is a page: not a picture, an error, a redirect, an XML feed."""
     return 200 <= status < 300 and bool(HTML.match(content_type or "text/html"))
 
 
-def shows(body: bytes) -> bool:
+def has_markup(body: bytes) -> bool:
     """Return whether the body can be rendered: markup, but not a feed."""
-    return b"<" in body[:HEAD] and not LIST.search(body[:HEAD])
+    return b"<" in body[:HEAD_BYTES] and not FEED_START.search(body[:HEAD_BYTES])
 
 
-def declared(answer: Answer) -> Answer:
+def declare(answer: HttpResponse) -> HttpResponse:
     """Set the detected encoding in the response's header, which the browser trusts more than the page's declaration."""
     content_type = answer.headers.get("content-type")
     codec = decode(answer.body, content_type)[1]
@@ -77,17 +77,17 @@ def declared(answer: Answer) -> Answer:
     return replace(answer, headers={**answer.headers, "content-type": f"{kind}; charset={label}"})
 
 
-def sent(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+def sent_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the browser's headers to send: without those of its own connection."""
-    return {name.lower(): value for name, value in headers if name.lower() not in OURS and not name.startswith(":")}
+    return {name.lower(): value for name, value in headers if name.lower() not in CLIENT_HEADERS and not name.startswith(":")}
 
 
 def true_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the response headers to pass to the browser."""
-    return {name: value for name, value in headers.items() if name not in UNTRUE}
+    return {name: value for name, value in headers.items() if name not in DROPPED}
 
 
-async def followed(ask: Ask, request: PageRequest) -> Answer:
+async def follow(ask: Send, request: PageRequest) -> HttpResponse:
     """Return the response after all redirects, which the browser cannot follow without network. Raises ``FetchFailed``."""
     for _ in range(MAX_REDIRECTS + 1):
         answer = await ask(request)
@@ -101,7 +101,7 @@ async def followed(ask: Ask, request: PageRequest) -> Answer:
 def _next(request: PageRequest, status: int, target: str) -> PageRequest:
     url = urljoin(request.url, target.strip())
     if origin(url) != origin(request.url):
-        request = replace(request, headers={name: value for name, value in request.headers.items() if name not in SECRETS})
+        request = replace(request, headers={name: value for name, value in request.headers.items() if name not in SECRET_HEADERS})
     if status == 303 or (status in (301, 302) and request.method == "POST"):
         request = replace(request, method="GET", body=b"")
     return replace(request, url=url)

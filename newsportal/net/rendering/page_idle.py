@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
     from newsportal.net.rendering.visit import Visit
 
-QUIET: Final = 0.4  # seconds without a change until a page counts as idle: scripts usually delay by some tenths
-# Consecutive checks without a change: as many as fit into :data:`QUIET` on an idle machine. Time alone is insufficient on a busy one, where
+IDLE: Final = 0.4  # seconds without a change until a page counts as idle: scripts usually delay by some tenths
+# Consecutive checks without a change: as many as fit into :data:`IDLE` on an idle machine. Time alone is insufficient on a busy one, where
 # a loaded script waits for the processor; each check waits for the same processor and for the page's thread.
 MAX_CHECKS: Final = 8
-QUIET_SCROLLED: Final = 0.1  # the same after each scroll step: lazy elements load as soon as they are drawn
+IDLE_SCROLLED: Final = 0.1  # the same after each scroll step: lazy elements load as soon as they are drawn
 MAX_CHECKS_SCROLLED: Final = 2
-STEP: Final = 0.05  # seconds between two checks
-SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists are unlimited
+CHECK_SECONDS: Final = 0.05  # seconds between two checks
+MAX_SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists are unlimited
 WINDOW: Final = {"width": 1280, "height": 1600}  # higher than screens, for fewer steps
-WATCHER: Final = """(() => {
+WATCHER_SCRIPT: Final = """(() => {
   const state = {changes: 0};
   Object.defineProperty(globalThis, Symbol.for('newsportal'), {value: state});
   const watched = ['src', 'srcset', 'href', 'data-src', 'data-original', 'content'];
@@ -32,12 +32,12 @@ WATCHER: Final = """(() => {
     .observe(document, {childList: true, subtree: true, attributes: true, attributeFilter: watched});
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) { try { delete globalThis[name]; } catch {} }
 })()"""  # Run in every page before its own scripts. Clocks and animations change texts and styles, which are ignored.
-LOOK: Final = """() => {
+STATE_SCRIPT: Final = """() => {
   const state = globalThis[Symbol.for('newsportal')], all = document.scrollingElement;
   return [document.readyState !== 'complete', state ? state.changes : 0,
           !!all && all.scrollTop + innerHeight + 2 < all.scrollHeight];
 }"""
-SCROLL: Final = """() => {
+SCROLL_SCRIPT: Final = """() => {
   scrollBy({top: innerHeight, behavior: 'instant'});
   const drawn = new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   return Promise.race([drawn, new Promise(done => setTimeout(done, 1000))]);
@@ -53,20 +53,20 @@ async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
         now = monotonic()
         if loading or visit.busy or (changes, visit.tally.requests) != last:
             last, since, looks = (changes, visit.tally.requests), now, 0  # a completed request is activity, too
-            await asyncio.sleep(STEP)
+            await asyncio.sleep(CHECK_SECONDS)
             continue
         looks += 1
-        if looks >= (MAX_CHECKS_SCROLLED if scrolls else MAX_CHECKS) and now - since >= (QUIET_SCROLLED if scrolls else QUIET):
-            if not below or scrolls >= SCROLLS:
+        if looks >= (MAX_CHECKS_SCROLLED if scrolls else MAX_CHECKS) and now - since >= (IDLE_SCROLLED if scrolls else IDLE):
+            if not below or scrolls >= MAX_SCROLLS:
                 return True
-            await _evaluate(page, SCROLL)
+            await _evaluate(page, SCROLL_SCRIPT)
             scrolls, since, looks = scrolls + 1, monotonic(), 0
-        await asyncio.sleep(STEP)
+        await asyncio.sleep(CHECK_SECONDS)
     return False
 
 
 async def _check(page: Page) -> tuple[bool, int, bool]:
-    result = await _evaluate(page, LOOK)
+    result = await _evaluate(page, STATE_SCRIPT)
     match result:  # the page may have tampered with the result
         case [bool(loading), int(changes), bool(below)]:
             return loading, changes, below
@@ -85,7 +85,7 @@ async def _evaluate(page: Page, script: str) -> object:
         return None
 
 
-TAKE: Final = """(address, most) => {
+SNAPSHOT_SCRIPT: Final = """(address, most) => {
   const here = document.baseURI.split('#')[0];
   if (here !== address && !document.querySelector('base[href]') && document.head) {
     const base = document.createElement('base');
@@ -99,7 +99,7 @@ TAKE: Final = """(address, most) => {
 WORLD: Final = "newsportal"
 
 
-async def taken(page: Page, address: str, max_chars: int) -> str | int:
+async def page_html(page: Page, address: str, max_chars: int) -> str | int:
     """Return the HTML of ``page``, opened at ``address``, or its length if that exceeds ``max_chars`` (UTF-16 units). Raises Playwright's
     ``Error`` if the page was closed or navigates to another document."""
     from playwright.async_api import Error
@@ -108,7 +108,7 @@ async def taken(page: Page, address: str, max_chars: int) -> str | int:
     frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     world = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": WORLD})
     options = {"contextId": world["executionContextId"], "returnByValue": True}
-    result = await session.send("Runtime.evaluate", {**options, "expression": f"({TAKE})({json.dumps(address)}, {max_chars})"})
+    result = await session.send("Runtime.evaluate", {**options, "expression": f"({SNAPSHOT_SCRIPT})({json.dumps(address)}, {max_chars})"})
     value = result["result"].get("value")
     if not isinstance(value, str | int):
         raise Error(result.get("exceptionDetails", {}).get("text") or "the page cannot be read")

@@ -14,36 +14,36 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import EgressDenied, RenderFailed
-from newsportal.net.egress import Answer
-from newsportal.net.rendering.exchange import METHODS, Ask, Limits, PageRequest, declared, followed, same_page, sent, true_headers
-from newsportal.net.rendering.page_idle import WATCHER, WINDOW, taken, wait_until_idle
+from newsportal.net.egress import HttpResponse
+from newsportal.net.rendering.exchange import METHODS, Limits, PageRequest, Send, declare, follow, same_page, sent_headers, true_headers
+from newsportal.net.rendering.page_idle import WATCHER_SCRIPT, WINDOW, page_html, wait_until_idle
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route
 
 logger = logging.getLogger(__name__)
 REQUEST_SECONDS: Final = 10.0  # seconds per response: a slower script is missing for readers, too
-AT_ONCE: Final = 6  # concurrent requests of a page: as browsers allow per host
-RELOADS: Final = 2  # a page may set a cookie and reload itself; one that keeps doing so is read as it is
+CONCURRENT_REQUESTS: Final = 6  # concurrent requests of a page: as browsers allow per host
+MAX_RELOADS: Final = 2  # a page may set a cookie and reload itself; one that keeps doing so is read as it is
 # Resource types that a page's text and URLs may depend on; videos, fonts, streams and beacons are not fetched.
-KINDS: Final = frozenset({"document", "script", "stylesheet", "xhr", "fetch", "other"})
+RESOURCE_TYPES: Final = frozenset({"document", "script", "stylesheet", "xhr", "fetch", "other"})
 # A transparent pixel in place of every picture: only its URL is needed, and lazy pages wait until pictures are loaded.
-DOT: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
+TRANSPARENT_PIXEL: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
 # Every page has its own browser context: pages share no state.
 CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderResult:
     """Result of a page: its HTML, or the URL it navigated to (``elsewhere``). ``became_idle``: whether it became idle by itself."""
 
     html: str | None = None
-    elsewhere: str | None = None
+    navigated_to: str | None = None
     became_idle: bool = True
 
 
 @dataclass(slots=True)
-class Tally:
+class RenderCosts:
     """Costs of a page. ``blocked`` by reason: the resource type, or ``egress-denied``, ``requests``, ``bytes``, ``failed`` …"""
 
     requests: int = 0
@@ -52,9 +52,9 @@ class Tally:
     blocked: Counter[str] = field(default_factory=Counter)
 
 
-def refusal(kind: str, method: str, *, navigates: bool, main: bool) -> str | None:
+def block_reason(kind: str, method: str, *, navigates: bool, main: bool) -> str | None:
     """Return why a request of a page is blocked, or ``None`` if it is allowed."""
-    if kind not in KINDS:
+    if kind not in RESOURCE_TYPES:
         return kind
     if method not in METHODS:
         return "method"
@@ -66,18 +66,18 @@ def refusal(kind: str, method: str, *, navigates: bool, main: bool) -> str | Non
 class Visit:
     """``first`` is the response to ``url``, fetched before the browser is involved."""
 
-    def __init__(self, url: str, first: Answer, ask: Ask, limits: Limits) -> None:
-        self.tally = Tally()
+    def __init__(self, url: str, first: HttpResponse, ask: Send, limits: Limits) -> None:
+        self.tally = RenderCosts()
         self._url = url
-        self._first: Answer | None = declared(first)
+        self._first: HttpResponse | None = declare(first)
         self._ask = ask
         self._limits = limits
         self._document: str | None = None
         self._elsewhere: str | None = None
         self._reloads = 0
         self._crashed = asyncio.Event()
-        self._slots = asyncio.Semaphore(AT_ONCE)
-        self._pending: set[asyncio.Task[Answer]] = set()
+        self._slots = asyncio.Semaphore(CONCURRENT_REQUESTS)
+        self._pending: set[asyncio.Task[HttpResponse]] = set()
         self._reading: set[Request] = set()
         self._closed = False
 
@@ -90,7 +90,7 @@ class Visit:
         """Whether the page navigates elsewhere: its content no longer matters."""
         return self._elsewhere is not None
 
-    async def read(self, page: Page) -> Rendered:
+    async def read(self, page: Page) -> RenderResult:
         """Open the page, wait until it is idle, and return its HTML. Raises ``RenderFailed``; the caller closes ``page``."""
         began = monotonic()
         crash = asyncio.ensure_future(self._crashed.wait())
@@ -111,7 +111,7 @@ class Visit:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(self, page: Page) -> Rendered:
+    async def _read(self, page: Page) -> RenderResult:
         from playwright.async_api import Error
 
         try:
@@ -121,21 +121,21 @@ class Visit:
             page.on("requestfailed", lambda request: self._reading.discard(request))
             page.context.on("page", lambda other: None if other is page else asyncio.ensure_future(_closed(other)))
             page.set_default_timeout(self._limits.timeout * 1000)
-            await page.add_init_script(WATCHER)
+            await page.add_init_script(WATCHER_SCRIPT)
             await page.route("**/*", self._routed)
             await page.goto(self._url, wait_until="commit", timeout=self._limits.timeout * 1000)
             became_idle = await wait_until_idle(page, self, self._limits.wait)
             if self._elsewhere is not None:
-                return Rendered(elsewhere=self._elsewhere)
+                return RenderResult(navigated_to=self._elsewhere)
             if not page.url.startswith(("http:", "https:")):  # a browser error page, an empty one, or one made by script only
-                raise RenderFailed(self._url, "render-lost", f"the page became {page.url[:40]}", passing=False)
-            html = await taken(page, self._url, self._limits.max_bytes)
+                raise RenderFailed(self._url, "render-lost", f"the page became {page.url[:40]}", transient=False)
+            html = await page_html(page, self._url, self._limits.max_bytes)
             if isinstance(html, int):
-                raise RenderFailed(self._url, "render-too-large", f"{html} characters", passing=False)
-            return Rendered(html, became_idle=became_idle)
+                raise RenderFailed(self._url, "render-too-large", f"{html} characters", transient=False)
+            return RenderResult(html, became_idle=became_idle)
         except Error as error:
             if self._elsewhere is not None:
-                return Rendered(elsewhere=self._elsewhere)
+                return RenderResult(navigated_to=self._elsewhere)
             raise RenderFailed(self._url, "render-crashed", str(error).splitlines()[0]) from error
 
     async def _routed(self, route: Route, request: Request) -> None:
@@ -153,10 +153,10 @@ class Visit:
     async def _answer(self, route: Route, request: Request) -> None:
         navigates = request.is_navigation_request()
         main = navigates and request.frame.parent_frame is None
-        reason = refusal(request.resource_type, request.method, navigates=navigates, main=main)
+        reason = block_reason(request.resource_type, request.method, navigates=navigates, main=main)
         if request.resource_type == "image":
             self.tally.blocked["image"] += 1
-            await route.fulfill(status=200, content_type="image/gif", body=DOT)
+            await route.fulfill(status=200, content_type="image/gif", body=TRANSPARENT_PIXEL)
             return
         if reason is None and main:
             answer, reason = self._main(request)
@@ -168,7 +168,7 @@ class Visit:
             return
         await self._pass_on(route, request)
 
-    def _main(self, request: Request) -> tuple[Answer | None, str | None]:
+    def _main(self, request: Request) -> tuple[HttpResponse | None, str | None]:
         """Return the first document, or why a further navigation is blocked. Another URL ends the visit."""
         first, self._first = self._first, None
         if first is not None:
@@ -178,7 +178,7 @@ class Visit:
             self._elsewhere = self._elsewhere or request.url
             return None, "elsewhere"
         self._reloads += 1
-        return None, "reload" if self._reloads > RELOADS else None
+        return None, "reload" if self._reloads > MAX_RELOADS else None
 
     async def _pass_on(self, route: Route, request: Request) -> None:
         remaining = self._limits.max_bytes - self.tally.received
@@ -210,10 +210,10 @@ class Visit:
         finally:
             self._pending.discard(task)
 
-    async def _fetch(self, request: Request, remaining: int) -> Answer:
+    async def _fetch(self, request: Request, remaining: int) -> HttpResponse:
         async with self._slots, asyncio.timeout(REQUEST_SECONDS):
-            headers = sent((await request.all_headers()).items())
-            return await followed(self._ask, PageRequest(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
+            headers = sent_headers((await request.all_headers()).items())
+            return await follow(self._ask, PageRequest(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
 
     async def _block(self, route: Route, reason: str) -> None:
         self.tally.blocked[reason] += 1

@@ -35,7 +35,7 @@ def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thu
     """Return the URL of a story's picture for browsers, None if it is unsafe. ``place``: its position from 1."""
     url = web_address(image.url)
     if url is None or portal.picture_proxy is None:
-        return None if url is None or egress.leads_inside(url, image.page or "", _policy(portal.config)) else url
+        return None if url is None or egress.points_to_internal(url, image.page or "", _policy(portal.config)) else url
     return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={url_version(url)}"
 
 
@@ -45,7 +45,7 @@ def picture_addresses(portal: Portal, article: StoredArticle, base: str = "") ->
     policy = _policy(portal.config)
 
     def find_address(url: str) -> str | None:
-        if web_address(url) is None or (portal.picture_proxy is None and egress.leads_inside(url, article.url, policy)):
+        if web_address(url) is None or (portal.picture_proxy is None and egress.points_to_internal(url, article.url, policy)):
             return None
         return url if portal.picture_proxy is None else f"{base}/picture/{article.id}/{content_id(url)}?v={url_version(url)}"
 

@@ -8,6 +8,6 @@
 """
 
 from newsportal.schedule.health.figures import Figures, sparkline
-from newsportal.schedule.health.states import BAD, STATES, Change, Health, RememberedState, change, health, merge_visits
+from newsportal.schedule.health.states import BAD, STATES, Change, Health, RememberedState, find_change, health, merge_visits
 
-__all__ = ["BAD", "STATES", "Change", "Figures", "Health", "RememberedState", "change", "health", "merge_visits", "sparkline"]
+__all__ = ["BAD", "STATES", "Change", "Figures", "Health", "RememberedState", "find_change", "health", "merge_visits", "sparkline"]

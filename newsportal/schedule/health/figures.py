@@ -21,13 +21,13 @@ from statistics import median
 from newsportal.items.visits import Visit
 from newsportal.messages.reasons import UNREAD, cause_of
 
-IMPROBABLE = 0.005  # one false alarm in two hundred silences longer than any before
-LONGER = 1.5  # multiple of the source's longest silence
+MAX_SILENCE_PROBABILITY = 0.005  # one false alarm in two hundred silences longer than any before
+SILENCE_FACTOR = 1.5  # multiple of the source's longest silence
 HOLIDAY = 4 * 86400.0  # seconds: three days off and the rest of the fourth. A silence this long is normal, even for the first time.
-NIGHT = 86400.0  # seconds: shorter silences are not reported
+MIN_SILENCE_SECONDS = 86400.0  # seconds: shorter silences are not reported
 MIN_GAPS = 5  # fewer gaps give no cadence
 MAX_EVENTS = 200  # maximum number of times examined, the newest: some weeks of a busy source, years of a slow one
-SEASON = 90 * 86400.0
+SEASON_SECONDS = 90 * 86400.0
 """Seconds. For a source with enough entries within this time, older ones are ignored: an entry dated ten years ago is not a silence of ten
 years."""
 
@@ -51,12 +51,12 @@ class Cadence:
     @property
     def quiet(self) -> bool:
         """Whether the silence is the longest so far, and longer than a day."""
-        return self.gaps >= MIN_GAPS and self.silence > max(self.longest, NIGHT)
+        return self.gaps >= MIN_GAPS and self.silence > max(self.longest, MIN_SILENCE_SECONDS)
 
     @property
     def silent(self) -> bool:
         """Whether the silence is so long that something must have happened."""
-        return self.quiet and self.silence > max(LONGER * self.longest, HOLIDAY) and self.probability < IMPROBABLE
+        return self.quiet and self.silence > max(SILENCE_FACTOR * self.longest, HOLIDAY) and self.probability < MAX_SILENCE_PROBABILITY
 
 
 def cadence(visits: Iterable[Visit], now: datetime) -> Cadence | None:
@@ -74,7 +74,7 @@ def cadence(visits: Iterable[Visit], now: datetime) -> Cadence | None:
     events = sorted(moments)[-MAX_EVENTS:]
     if not events:
         return None
-    season = [moment for moment in events if moment > events[-1] - SEASON]
+    season = [moment for moment in events if moment > events[-1] - SEASON_SECONDS]
     if len(season) > MIN_GAPS:
         events = season
     gaps = [later - earlier for earlier, later in pairwise(events)]
@@ -116,7 +116,7 @@ class Figures:
     before: float | None = None
 
 
-def figures(visits: Sequence[Visit]) -> Figures:
+def compute_figures(visits: Sequence[Visit]) -> Figures:
     if not visits:
         return Figures()
     broken = list(takewhile(lambda visit: visit.broken, visits))

@@ -12,7 +12,7 @@ from newsportal.items.visits import Visit
 from newsportal.messages import Message, Value
 from newsportal.messages.crawling import SENTENCES
 from newsportal.messages.reasons import UNREAD, cause_of
-from newsportal.schedule.health.figures import Cadence, Figures, cadence, figures
+from newsportal.schedule.health.figures import Cadence, Figures, cadence, compute_figures
 
 STATES = (
     "off", "new", "healthy", "quiet", "silent", "empty", "failing", "quarantined", "resting", "moved", "shaky", "garbled", "duplicate",
@@ -22,20 +22,20 @@ BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", 
 """States that need attention."""
 
 MIN_VISITS = 3  # minimum number of visits for most judgements of a responding source
-FAILING = 2  # consecutive failed visits: one may be chance
+FAILING_VISITS = 2  # consecutive failed visits: one may be chance
 QUARANTINE_VISITS = 8
 QUARANTINE_TIME = timedelta(days=7)
 """Number and duration of consecutive failures without a response for quarantine: servers are usually repaired within a week."""
 
 REFUSED_SHARE = 0.8  # of the pages fetched: the list responds, but hardly any of its articles
-BADLY_SHARE = 0.4
-BADLY_TIMES = 2.0
+MIN_BAD_SHARE = 0.4
+MIN_BAD_FACTOR = 2.0
 """Minimum share of badly extracted pages, and its multiple of the earlier share: every source has some pages with only videos or tables."""
 
 GARBLED_SHARE = 0.2
 REPEATS_SHARE = 0.95
 MIN_PAGES = 10  # minimum number of pages for judging shares
-WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
+QUARANTINE_WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
 """Intervals between visits of a source in quarantine, longer after each week."""
 
 
@@ -104,7 +104,7 @@ def merge_visits(*visits: Iterable[Visit]) -> list[Visit]:
 def health(visits: Sequence[Visit], now: datetime, *, previous: RememberedState | None = None, enabled: bool = True) -> Health:
     """Return the health of a source by its ``visits``, newest first (:func:`merge_visits`); ``now`` only affects silence and backoff."""
     visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]  # others have just begun
-    found = figures(visits)
+    found = compute_figures(visits)
     pace = cadence(visits, now)
     if not enabled:
         return Health("off", figures=found, cadence=pace)
@@ -138,7 +138,7 @@ def most_common(failures: Mapping[str, int]) -> tuple[str, str] | None:
 
 
 def _judge_lists(found: Figures) -> Health | None:
-    if not found.streak or (found.streak < FAILING and found.visits > found.streak):
+    if not found.streak or (found.streak < FAILING_VISITS and found.visits > found.streak):
         return None
     cause, reason = most_common(found.streak_reasons) or (UNREAD, "unknown")
     values: dict[str, Value] = {"reason": reason, "visits": found.streak}
@@ -146,7 +146,7 @@ def _judge_lists(found: Figures) -> Health | None:
     if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "ours":
         return Health("failing", cause, began, values)
     weeks = (last - began) // QUARANTINE_TIME
-    wait = WAITS[min(weeks, len(WAITS)) - 1]
+    wait = QUARANTINE_WAITS[min(weeks, len(QUARANTINE_WAITS)) - 1]
     return Health("quarantined", cause, began, {**values, "days": (last - began).days, "wait": wait.days}, wait=wait)
 
 
@@ -177,9 +177,9 @@ def _judge_encoding(found: Figures) -> Health | None:
 def _judge_extraction(found: Figures) -> Health | None:
     pages = found.read + found.unread
     bad = found.shaky + found.unread
-    if found.visits < MIN_VISITS or pages < MIN_PAGES or bad < BADLY_SHARE * pages:
+    if found.visits < MIN_VISITS or pages < MIN_PAGES or bad < MIN_BAD_SHARE * pages:
         return None
-    if found.before is not None and bad < BADLY_TIMES * found.before * pages:
+    if found.before is not None and bad < MIN_BAD_FACTOR * found.before * pages:
         return None
     return Health("shaky", None, found.last_visit, {"bad": bad, "pages": pages})
 
@@ -213,7 +213,7 @@ class Change:
         return Message("note.state", why=self.after.reason(), **states)
 
 
-def change(visits: Sequence[Visit]) -> Change | None:
+def find_change(visits: Sequence[Visit]) -> Change | None:
     """Return the change caused by the newest of these visits, or ``None`` if it is not worth reporting.
 
     Each state is judged at the time of its own visit, so every change is reported by exactly one visit.

@@ -12,7 +12,7 @@ from typing import Final
 
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
-from newsportal.net.egress import Answer, Policy
+from newsportal.net.egress import HttpResponse, Policy
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.publishing.base import Refused
 from newsportal.text import clean
@@ -173,7 +173,7 @@ class Setting:
 
 Fields = Mapping[str, str]
 BuildRequest = Callable[[Fields, AlertMessage, datetime], Request]
-CheckAnswer = Callable[[Answer], None]
+CheckAnswer = Callable[[HttpResponse], None]
 
 
 @dataclass(frozen=True, slots=True)

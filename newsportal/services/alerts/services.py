@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
 from newsportal.messages import Message
 from newsportal.net import egress
-from newsportal.net.egress import Answer
+from newsportal.net.egress import HttpResponse
 from newsportal.schedule.freshness import retry_after
 from newsportal.services.alerts.base import AlertMessage, CheckAnswer, DeliveryUnknown, Field, Fields, Request, Service, Setting
 from newsportal.services.alerts.web_push import web_push
@@ -50,7 +50,7 @@ def _matches(pattern: str, code: str) -> Callable[[str], str | Message]:
     return lambda value: value if re.fullmatch(pattern, value) else Message(code)
 
 
-def check_status(answer: Answer) -> None:
+def check_status(answer: HttpResponse) -> None:
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
@@ -85,7 +85,7 @@ def _robot_key(host: str, parameter: str | None) -> Field:
 def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") -> CheckAnswer:
     """Return the check of a robot's answer. ``busy``: codes for "too many requests" or "busy" (its documentation)."""
 
-    def check(answer: Answer) -> None:
+    def check(answer: HttpResponse) -> None:
         check_status(answer)
         try:
             reply = json.loads(answer.body)
@@ -286,7 +286,7 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
             f"requests to this URL are not allowed ({error.reason}); an operator can allow it: politeness.allow_private"
         ) from error
     except FetchFailed as error:
-        if egress.never_sent(error):
+        if egress.was_not_sent(error):
             raise RetryLater(f"it is not reachable ({error.reason})") from error
         raise DeliveryUnknown(f"no answer came ({error.reason}): it may have arrived") from error
     if service.check_answer is not None:

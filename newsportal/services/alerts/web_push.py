@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from newsportal.errors import DependencyMissing
 from newsportal.messages import Message
-from newsportal.net.egress import Answer
+from newsportal.net.egress import HttpResponse
 from newsportal.services.alerts.base import AlertMessage, Field, Fields, ReceiverGone, Request, Service
 from newsportal.services.publishing.base import Refused
 from newsportal.sources.uris import BadAddress, check_url
@@ -117,10 +117,10 @@ def push_request(fields: Fields, message: AlertMessage, now: datetime) -> Reques
     return Request(parsed["endpoint"], body, headers)
 
 
-def web_push(check_status: Callable[[Answer], None]) -> Service:
+def web_push(check_status: Callable[[HttpResponse], None]) -> Service:
     """Return the service. ``check_status`` checks all answers except those for a deleted subscription (RFC 8030, 7.3)."""
 
-    def check(answer: Answer) -> None:
+    def check(answer: HttpResponse) -> None:
         if answer.status in (404, 410):
             raise ReceiverGone("this browser no longer accepts messages; subscribe it again")
         check_status(answer)

@@ -13,11 +13,11 @@ from urllib.parse import urljoin, urlsplit
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import feed, sitemap
-from newsportal.extractors.feeds.sitemap import choose
+from newsportal.extractors.feeds.sitemap import choose_entries
 from newsportal.extractors.fields.published import url_date
 from newsportal.extractors.forum import addresses, kinds
 from newsportal.extractors.gallery.page import GalleryEntry
-from newsportal.extractors.gallery.page import entries as stories
+from newsportal.extractors.gallery.page import find_entries as stories
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.hub_urls import BOARD, MEDIA_WORDS, Address
 from newsportal.items import Link, Page
@@ -124,7 +124,7 @@ USUAL_SITEMAPS = ("/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml", "/si
 
 def feed_of(page: Page, reason: Message = FEED) -> Proposal | None:
     try:
-        found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+        found = feed.parse_feed(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable:
         return None
     links = [Link(item.url, "", item.title, item.summary, published=item.published or item.updated) for item in found.entries if item.url]
@@ -138,7 +138,7 @@ def feed_of(page: Page, reason: Message = FEED) -> Proposal | None:
 def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
     """Return the sitemap or index in a page; of an index only the number of its sitemaps is known."""
     try:
-        found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+        found = sitemap.parse_sitemap(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable:
         return None
     warnings = [Message(f"warning.{warning}") for warning in found.warnings]
@@ -148,12 +148,12 @@ def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
         links = [Link(entry.url, "", published=entry.changed) for entry in found.entries]
         reasons = (reason, Message("found.index", number=len(found.entries)), *warnings)
         return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons)
-    choice = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
+    choice = choose_entries(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)
     if names:
         values["name"] = names.most_common(1)[0][0]
-    links = [Link(item.url, "", item.title, published=item.moment or url_date(item.url, page.fetched, UTC)) for item in choice.entries]
-    skipped = (Message(f"left.{code}", number=number) for code, number in sorted(choice.left.items()))
+    links = [Link(item.url, "", item.title, published=item.latest or url_date(item.url, page.fetched, UTC)) for item in choice.entries]
+    skipped = (Message(f"left.{code}", number=number) for code, number in sorted(choice.skipped.items()))
     reasons = (reason, *([Message("found.sitemap-news")] if found.news else []), *skipped, *warnings)
     return rate(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
 
@@ -180,7 +180,7 @@ def forum_of(page: Page, document: dom.Document) -> Proposal | None:
     found = kinds.classify(document, page.fetched)
     host = urlsplit(document.url).hostname
     links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == host}
-    counts = Counter(addresses.read(url).kind for url in links)
+    counts = Counter(addresses.parse_address(url).kind for url in links)
     if not (BOARD.search(document.url) or counts["board"] >= MIN_BOARDS or counts["thread"] >= MIN_THREADS):
         return None
     if found.kind not in ("front", "board") or (len(found.boards) < MIN_BOARDS and len(found.threads) < MIN_THREADS):
@@ -224,7 +224,7 @@ def feed_addresses(document: dom.Document) -> list[str]:
     """Return the feed URLs of a page: declared ones, links with the form of a feed URL, and links with such a text."""
     nodes = (node for node in document.root.iter("a") if FEED_TEXT.match(clean(node.text_content() or node.get("title") or "")[:40]))
     urls = (url for node in nodes if (url := dom.link_of(node, document.base)))
-    return list(dict.fromkeys([*feed.discover(document), *urls]))
+    return list(dict.fromkeys([*feed.discover_feeds(document), *urls]))
 
 
 def channels(document: dom.Document, limit: int) -> list[tuple[str, str]]:

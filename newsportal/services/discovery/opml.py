@@ -67,7 +67,7 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
     try:
         dom.stream_xml(chain((first,), pieces), reader)
     except _StopParsing as why:
-        text.tell(str(why))
+        text.warn(str(why))
     if "too-large" in text.warnings:
         raise BadOpml(Message("opml.large", number=MAX_BYTES // 1024**2))
     if reader.root != "opml":

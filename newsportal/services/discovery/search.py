@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
-from newsportal.extractors.feeds.sitemap import named_in
+from newsportal.extractors.feeds.sitemap import sitemaps_in_robots
 from newsportal.extractors.lists.hub_urls import LONG_ID, Address
 from newsportal.items import Page
 from newsportal.messages import Message, Value
@@ -167,7 +167,7 @@ def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]
     except (EgressDenied, FetchFailed) as error:
         search.notes.append(error.message)
         return
-    urls = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
+    urls = sorted(sitemaps_in_robots(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
     reason = Message("found.sitemap-named" if urls else "found.sitemap-usual")
     for url in (urls or usual)[:MAX_SITEMAPS]:

@@ -28,7 +28,7 @@ from newsportal.errors import ArchiveError, DependencyMissing, NewsportalError, 
 from newsportal.extractors import extractor
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Page
-from newsportal.net.archive import Exchange, Record, Writer, key, records
+from newsportal.net.archive import Exchange, Record, Writer, records, url_key
 from newsportal.net.egress.decompress import TooLarge, decompress
 from newsportal.services.exchange.form import LISTS, MOMENTS, NUMBERS, TEXTS
 from newsportal.store.dialects import chunks
@@ -228,7 +228,7 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
         with Writer(part) as writer:
             for article in articles:
                 metadata = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
-                writer.note(article.url, ARTICLE, metadata, article.fetched)
+                writer.write_metadata(article.url, ARTICLE, metadata, article.fetched)
                 body = html_page(article).encode("utf-8", "replace")
                 writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
         part.replace(path)
@@ -245,10 +245,10 @@ def read_warc(path: Path) -> Iterator[tuple[int, Any]]:
     number = 0
     for record in records(path):
         if record.kind == "metadata" and record.content_type == ARTICLE:
-            described.add(key(record.url))
+            described.add(url_key(record.url))
             number += 1
             yield number, _from_metadata(record)
-        elif record.kind == "response" and record.status == 200 and "html" in record.content_type and key(record.url) not in described:
+        elif record.kind == "response" and record.status == 200 and "html" in record.content_type and url_key(record.url) not in described:
             number += 1
             yield number, _from_page(record)
 

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.net import egress
-from newsportal.net.egress import Answer
+from newsportal.net.egress import HttpResponse
 from newsportal.services.jobs.base import Job, JobRequest, State
 from newsportal.services.jobs.records import Records
 
@@ -166,7 +166,7 @@ class Server:
         answer = self._ask("GET", path)
         return None if answer.status == 404 else self._checked(answer).body.decode("utf-8", "replace")
 
-    def _ask(self, method: str, path: str, body: bytes = b"", content_type: str | None = None) -> Answer:
+    def _ask(self, method: str, path: str, body: bytes = b"", content_type: str | None = None) -> HttpResponse:
         headers = {"user-agent": "newsportal", "accept-encoding": "identity"}
         if content_type is not None:
             headers |= {"content-type": content_type, "content-length": str(len(body))}
@@ -181,7 +181,7 @@ class Server:
         except EgressDenied as error:
             raise RunnerRefused(f"{self.target.url} must not be contacted: {error.reason}") from error
 
-    def _answered(self, answer: Answer) -> dict[str, Any]:
+    def _answered(self, answer: HttpResponse) -> dict[str, Any]:
         try:
             reply = json.loads(self._checked(answer).body)
             status = reply["status"]
@@ -194,7 +194,7 @@ class Server:
             raise RunnerRefused(f"scrapyd at {self.target.url} reports: {message}")
         return dict(reply)
 
-    def _checked(self, answer: Answer) -> Answer:
+    def _checked(self, answer: HttpResponse) -> HttpResponse:
         """Raise ``RunnerRefused`` or ``RunnerUnavailable`` for a status without an answer of scrapyd."""
         if answer.status == 401:
             raise RunnerRefused(

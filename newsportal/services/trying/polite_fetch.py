@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
-from newsportal.net.egress.robots import Rules, product_token, rules_from
+from newsportal.net.egress.robots import RobotsRules, parse_robots, product_token
 from newsportal.services.discovery.search import MAX_REQUESTS, FetchRefused
 from newsportal.services.trying.trial import Fetch, fetcher
 from newsportal.sources import Sources
@@ -37,7 +37,7 @@ class PoliteFetcher:
     ) -> None:
         self._get, self._agent, self._obey, self._delay, self._max_requests = get, agent, obey, delay, max_requests
         self._report, self._sleep = report, sleep
-        self._robots: dict[str, tuple[bytes, Rules]] = {}
+        self._robots: dict[str, tuple[bytes, RobotsRules]] = {}
         self._last: dict[str, float] = {}
         self.requests = 0
 
@@ -62,14 +62,14 @@ class PoliteFetcher:
         """Return the robots.txt of a site; empty if it has none or it is not obeyed."""
         return self._rules(url)[0] if self._obey else b""
 
-    def _rules(self, url: str) -> tuple[bytes, Rules]:
+    def _rules(self, url: str) -> tuple[bytes, RobotsRules]:
         origin = _origin(url)
         if origin not in self._robots:
             self._robots[origin] = self._robots_of(f"{origin}/robots.txt")
             self._last.pop(origin, None)
         return self._robots[origin]
 
-    def _robots_of(self, url: str) -> tuple[bytes, Rules]:
+    def _robots_of(self, url: str) -> tuple[bytes, RobotsRules]:
         """Fetch robots.txt as in the crawl: too many redirects count as no robots.txt, one to a forbidden address disallows everything."""
         first = self.requests + 1
         try:
@@ -77,14 +77,14 @@ class PoliteFetcher:
         except EgressDenied as error:
             if self.requests == first:
                 raise  # the pages have the same address
-            return b"", Rules(agent=self._agent, refusal=f"robots.txt redirects to a forbidden address ({error.reason})")
+            return b"", RobotsRules(agent=self._agent, refusal=f"robots.txt redirects to a forbidden address ({error.reason})")
         except FetchFailed as error:
             if error.reason == "redirects":
-                return b"", Rules(agent=self._agent)
+                return b"", RobotsRules(agent=self._agent)
             if error.reason == "enough":
                 raise
-            return b"", Rules(agent=self._agent, refusal="robots.txt could not be fetched", cause=error.reason)
-        return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
+            return b"", RobotsRules(agent=self._agent, refusal="robots.txt could not be fetched", cause=error.reason)
+        return page.body if page.status < 300 else b"", parse_robots(page.status, page.body, self._agent)
 
     def _fetch(self, url: str) -> Page:
         if self.requests >= self._max_requests:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.extractors.forum import kinds
-from newsportal.extractors.gallery.page import entries
+from newsportal.extractors.gallery.page import find_entries
 from newsportal.items import Link
 from newsportal.messages import Message, format_time, to_json
 from newsportal.services.discovery.finders import Kind, Proposal, forum_proposal, gallery_proposal
@@ -199,7 +199,7 @@ def _found(url: str, kind: Family | None, everything: bool, visit: PoliteFetcher
             raise NoSource("fetch.status", status=page.status)
         document = dom.document(page)
         if kind == "gallery":
-            galleries = entries(document, page.fetched)
+            galleries = find_entries(document, page.fetched)
             if len(galleries) < MIN_GALLERIES:
                 raise NoSource("find.few-galleries", number=len(galleries))
             return [gallery_proposal(page, document, galleries)], []

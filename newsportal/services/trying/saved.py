@@ -13,7 +13,7 @@ from newsportal.extractors import extractor
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.article.tidy import read_fragment
-from newsportal.extractors.feeds.mail import parse
+from newsportal.extractors.feeds.mail import parse_mail
 from newsportal.extractors.lists import engines
 from newsportal.items import Link, Page
 from newsportal.messages import Message, did_you_mean, to_json
@@ -128,7 +128,7 @@ def try_source(name: str, sources: Sources, query: str | None = None) -> Tried:
     """Try the source (or engine, or topic) of this key or name. Raises ``NewsportalError`` if there is none."""
     found = sources.find(name)
     engine = name.removeprefix("engine:")
-    if not found and engine in engines.names():
+    if not found and engine in engines.engine_names():
         fetch = fetcher(sources)
         trial = engine_trial(engine, sources, fetch, query or query_for(engine, sources))
         return [(trial, try_article(trial, None, fetch))]
@@ -164,7 +164,7 @@ def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator
 
 
 def unknown_source(name: str, sources: Sources) -> str:
-    hint = did_you_mean(name, [source.name for source in sources.all()] + list(engines.names()))
+    hint = did_you_mean(name, [source.name for source in sources.all()] + list(engines.engine_names()))
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 
 
@@ -193,7 +193,7 @@ def newsletter_trial(source: Newsletter, sources: Sources) -> tuple[Trial, Artic
     reading = None
     for raw in found.mails:
         try:
-            mail = parse(raw.raw, raw.received, raw.is_cut)
+            mail = parse_mail(raw.raw, raw.received, raw.is_truncated)
         except NotApplicable as why:
             reading = reading or ArticleTrial(address, failure=why.message)
             continue
@@ -201,5 +201,5 @@ def newsletter_trial(source: Newsletter, sources: Sources) -> tuple[Trial, Artic
         if reading is None or reading.found is None:
             result = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
             reading = ArticleTrial(mail.url, result)
-    notes = (Message("look.mails", number=len(found.mails) + found.left),)
+    notes = (Message("look.mails", number=len(found.mails) + found.remaining),)
     return Trial(source.key, address, tuple(links), notes, None if found.mails else Message("find.no-mails")), reading

@@ -12,7 +12,7 @@ from typing import Final
 
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors.article import best
-from newsportal.extractors.article.site import unpacked
+from newsportal.extractors.article.site import unpack_page
 from newsportal.extractors.article.template import Template, read_structure
 from newsportal.extractors.papers.url_tree import MAX_BYTES, Library, UrlTree, read_library, write_library
 from newsportal.items import Extraction, Page
@@ -195,7 +195,7 @@ def row_of(store: Store, library: Library, site: str) -> SiteTemplates:
     lines = []
     for packed in store.site_lines(site).values():
         try:
-            lines.append(len(unpacked(packed).lines))
+            lines.append(len(unpack_page(packed).lines))
         except ValueError:
             lines.append(0)  # unreadable lines are learnt again
     waiting = len(branch.waiting) if branch else 0

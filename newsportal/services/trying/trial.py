@@ -14,13 +14,13 @@ from newsportal.extractors import Extract, gallery
 from newsportal.extractors.article import best
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.feeds import feed, sitemap
-from newsportal.extractors.feeds.sitemap import children, choose
-from newsportal.extractors.forum import kinds, poster
+from newsportal.extractors.feeds.sitemap import choose_children, choose_entries
+from newsportal.extractors.forum import kinds, post_extractor
 from newsportal.extractors.forum.thread import read_page
-from newsportal.extractors.gallery.page import entries
+from newsportal.extractors.gallery.page import find_entries
 from newsportal.extractors.lists import boards, engines, hub
 from newsportal.extractors.lists.custom_engine import cross_check
-from newsportal.extractors.lists.result_pages import read as read_results
+from newsportal.extractors.lists.result_pages import read_results as read_results
 from newsportal.extractors.lists.result_pages import target_of
 from newsportal.items import Extraction, Link, Page
 from newsportal.messages import Message, Value, reason_message
@@ -120,12 +120,12 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
 def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
     """Query an engine for the first page of ``query``. A custom wrapper is tried on several pages: of this query and of daily news."""
     declared = sources.engine(name)
-    engine = declared.built() if declared else engines.load(name)
+    engine = declared.built() if declared else engines.load_engine(name)
     key = f"engine:{name}"
     found = _trial(key, engine.request(query), lambda page: _engine_links(key, engine, page), fetch)
-    if declared is None or not engine.described or found.failure is not None:
+    if declared is None or not engine.has_parser or found.failure is not None:
         return found
-    addresses = [engine.request(term, page) for term in (query, USUAL) for page in range(2 if engine.paged else 1)]
+    addresses = [engine.request(term, page) for term in (query, USUAL) for page in range(2 if engine.has_pages else 1)]
     pages, notes = [], list(found.notes)
     for address in dict.fromkeys(addresses):
         try:
@@ -185,7 +185,7 @@ def query_for(engine: str, sources: Sources) -> str:
 
 
 def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
-    found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+    found = feed.parse_feed(page.body, page.url, page.content_type, page.fetched)
     links = (
         Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published or entry.updated)
         for entry in found.entries
@@ -197,12 +197,12 @@ def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
 def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
     """Return the entries of a sitemap that a visit would take; for robots.txt or an index, those of its latest sitemap."""
     if urlsplit(page.url).path == "/robots.txt":
-        found = sitemap.Sitemap("index", tuple(sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)))
+        found = sitemap.Sitemap("index", tuple(sitemap.SitemapEntry(url) for url in sitemap.sitemaps_in_robots(page.body, page.url)))
     else:
-        found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+        found = sitemap.parse_sitemap(page.body, page.url, page.content_type, page.fetched)
     if found.kind == "index":
         others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may list itself
-        newest = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
+        newest = choose_children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
         following = newest[0].url if newest else None
         note = Message("look.index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
@@ -210,9 +210,9 @@ def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) ->
         links, notes = _sitemap_links(source, page_of(following, fetch), fetch, depth + 1)
         return links, (note, Message("look.newest", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
-    choice = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
-    skipped = (Message(f"left.{reason}", number=number) for reason, number in sorted(choice.left.items()))
-    selected = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.moment) for entry in choice.entries)
+    choice = choose_entries(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
+    skipped = (Message(f"left.{reason}", number=number) for reason, number in sorted(choice.skipped.items()))
+    selected = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.latest) for entry in choice.entries)
     return tuple(selected), (Message("look.entries", number=len(found.entries)), *skipped, *warning_messages(found.warnings))
 
 
@@ -273,7 +273,7 @@ def _forum_page(url: str, fetch: Fetch) -> kinds.ForumPage:
 
 def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     page = page_of(link.url, fetch)
-    found = read_page(dom.document(page), poster("best"), page.fetched, requested=link.url)
+    found = read_page(dom.document(page), post_extractor("best"), page.fetched, requested=link.url)
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
     result = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
@@ -284,7 +284,7 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | 
     """Try the stories of the first index page, and one story on a few of its pages."""
 
     def read(page: Page) -> Links:
-        found = entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
+        found = find_entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
         links = tuple(Link(entry.url, source.key, entry.title, published=entry.published) for entry in found)
         return links, (Message("look.galleries", number=len(links)),)
 
@@ -297,7 +297,7 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
     first = page_of(link.url, fetch)
     pages = [gallery.read(dom.document(first), link=link, now=first.fetched)]
     ended: set[str] = set()
-    while len(pages) + len(ended) < MAX_STORY_PAGES and (open_urls := gallery.open_pages(pages, ended, pattern)):
+    while len(pages) + len(ended) < MAX_STORY_PAGES and (open_urls := gallery.urls_left(pages, ended, pattern)):
         url = open_urls[0]
         try:
             answer = page_of(url, fetch)
@@ -305,7 +305,7 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
         except (PageUnavailable, NotApplicable):
             ended.add(url)
             continue
-        if not (is_end := gallery.is_end(page, pages, requested=url)):
+        if not (is_end := gallery.end_reason(page, pages, requested=url)):
             pages.append(page)
         if is_end or page.url != url:
             ended.add(url)

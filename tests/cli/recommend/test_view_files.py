@@ -12,7 +12,7 @@ import pytest
 
 from newsportal.cli.recommend import open_views, read_views, view_moment
 from newsportal.errors import ClicksError
-from newsportal.messages import show_in
+from newsportal.messages import set_zone
 from newsportal.recommend.base import View
 from newsportal.services.learning.files import guess_form
 
@@ -78,9 +78,9 @@ def test_invalid_line_is_reported(text: str | bytes, form: str, message: str) ->
 
 
 def test_times_without_zone_are_in_the_portals_zone() -> None:
-    show_in(ZoneInfo("Asia/Shanghai"))
+    set_zone(ZoneInfo("Asia/Shanghai"))
     try:
         assert view_moment("2026-03-01T08:30") == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
     finally:
-        show_in(None)
+        set_zone(None)
     assert view_moment("1772325000.5") == view_moment(1772325000.5)

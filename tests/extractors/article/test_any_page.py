@@ -10,23 +10,30 @@ import pytest
 
 import newsportal
 from newsportal.errors import NotApplicable
-from newsportal.extractors.article.any_page import DOUBT, AnyPage, choose_expected, counted_once, mixed, softened
-from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.any_page import (
+    DAMPING,
+    AnyPage,
+    damp_correlated,
+    drop_duplicates,
+    maximise_expected_f1,
+    mix_probabilities,
+)
+from newsportal.extractors.article.block_features import block_features
 from newsportal.extractors.article.blocks import read_blocks
 from newsportal.extractors.article.page_kind import (
-    FAR,
+    FEATURE_NAMES,
     KINDS,
-    MEANS,
-    NAMES,
+    MAX_LEVELS,
+    MEAN_FEATURES,
+    MIN_PRODUCT_PROBABILITY,
     PRODUCT_COLUMNS,
-    PRODUCT_LEAST,
     PageKind,
-    content_likely,
-    page_figures,
+    content_probability,
+    page_features,
     page_model,
-    product_figures,
+    product_features,
 )
-from newsportal.extractors.article.refusal import refuse_kind
+from newsportal.extractors.article.refusal import reject_kind
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.items import Extraction
 from newsportal.messages.reasons import CAUSES
@@ -85,11 +92,11 @@ def test_confident_non_article_kind_is_refused(kind: str) -> None:
     for shares in (sure, doubtful):
         shares[KINDS.index(kind)] = 1 - shares[0] * (len(KINDS) - 1)
     with pytest.raises(NotApplicable) as refused:
-        refuse_kind(PageKind(sure, 0.1))
+        reject_kind(PageKind(sure, 0.1))
     assert refused.value.reason == f"{kind}-page"
     assert refused.value.reason in CAUSES
-    refuse_kind(PageKind(doubtful, 0.1))
-    refuse_kind(PageKind(sure, 0.6))
+    reject_kind(PageKind(doubtful, 0.1))
+    reject_kind(PageKind(sure, 0.6))
 
 
 def test_list_at_site_root_is_front_page() -> None:
@@ -118,14 +125,14 @@ def test_library_reports_page_kind() -> None:
 def test_page_figures_are_named_and_unique() -> None:
     document = dom.from_text(SHOP, "https://shop.example/collections/desk-lamps")
     page = read_blocks(document.root.find("body"))
-    table = features(page, "Desk lamps", None)
-    figures = page_figures(document, read_metadata(document), page, table, np.full(len(page.blocks), 0.2, np.float32))
-    by_name = dict(zip(NAMES, figures.tolist(), strict=True))
-    assert len(set(NAMES)) == len(NAMES)
-    assert set(MEANS) <= set(table.names)
+    table = block_features(page, "Desk lamps", None)
+    figures = page_features(document, read_metadata(document), page, table, np.full(len(page.blocks), 0.2, np.float32))
+    by_name = dict(zip(FEATURE_NAMES, figures.tolist(), strict=True))
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
+    assert set(MEAN_FEATURES) <= set(table.names)
     assert (by_name["address_collection"], by_name["address_thread"], by_name["tag_button"]) == (1, 0, pytest.approx(np.log1p(12)))
     assert by_name["prices"] == pytest.approx(np.log1p(12))
-    shares = page_model().kind(figures).shares
+    shares = page_model().classify(figures).shares
     assert shares.shape == (len(KINDS),)
     assert shares.sum() == pytest.approx(1)
 
@@ -134,9 +141,9 @@ def test_product_figures_name_sections_and_count_pronouns() -> None:
     reviews = "<div class=ReviewList><div><p>I love my lamp</p><p>It broke, and I sent it back</p></div></div>"
     page = read_blocks(dom.from_text(f"<div id=specs>Height 40 cm</div>{reviews}<p>你的台灯，我的光</p>", "about:blank").root.find("body"))
     length = np.array([block.length for block in page.blocks], np.float32)
-    by_name = dict(zip(PRODUCT_COLUMNS, product_figures(page, length).tolist(), strict=True))
-    assert by_name["reviews"] == [FAR, 2, 2, FAR]
-    assert by_name["details"] == [0, FAR, FAR, FAR]
+    by_name = dict(zip(PRODUCT_COLUMNS, product_features(page, length).tolist(), strict=True))
+    assert by_name["reviews"] == [MAX_LEVELS, 2, 2, MAX_LEVELS]
+    assert by_name["details"] == [0, MAX_LEVELS, MAX_LEVELS, MAX_LEVELS]
     assert by_name["first_person_own"] == pytest.approx([0, 2 / 20, 1 / length[2], 1 / 20])
     assert by_name["second_person_own"] == pytest.approx([0, 0, 0, 1 / 20])
     assert by_name["first_person_form"] == pytest.approx([0, *[3 / (length[1] + length[2])] * 2, 1 / 20])
@@ -145,12 +152,12 @@ def test_product_figures_name_sections_and_count_pronouns() -> None:
 
 def test_only_products_are_corrected() -> None:
     page = read_blocks(dom.from_text(SHOP, "about:blank").root.find("body"))
-    table, model = features(page, "Desk lamps", None), page_model()
+    table, model = block_features(page, "Desk lamps", None), page_model()
     assert not {*PRODUCT_COLUMNS} & {*table.names}
-    for share, corrected in ((PRODUCT_LEAST / 2, False), (1.0, True)):
+    for share, corrected in ((MIN_PRODUCT_PROBABILITY / 2, False), (1.0, True)):
         kind = PageKind(np.where(np.array(KINDS) == "product", share, (1 - share) / (len(KINDS) - 1)).astype(np.float32), 0.0)
         opposite = replace(model, product=replace(model.product, leaves=-model.product.leaves, bias=-model.product.bias))
-        likely, other = (content_likely(each, page, table, kind) for each in (model, opposite))
+        likely, other = (content_probability(each, page, table, kind) for each in (model, opposite))
         assert bool((likely != other).any()) == corrected
         assert ((likely > 0) & (likely < 1)).all()
 
@@ -158,29 +165,29 @@ def test_only_products_are_corrected() -> None:
 def test_chosen_blocks_maximise_expected_f1() -> None:
     length = np.array([100, 100, 100, 100], np.float32)
     sure = np.array([0.99, 0.98, 0.03, 0.4], np.float32)
-    assert choose_expected(sure, length).tolist() == [True, True, False, False]
+    assert maximise_expected_f1(sure, length).tolist() == [True, True, False, False]
     doubtful = np.array([0.4, 0.35, 0.3, 0.1], np.float32)
-    assert choose_expected(doubtful, length).tolist() == [True, True, True, False]
-    assert not choose_expected(np.array([0.01, 0.02], np.float32), length[:2]).any()
+    assert maximise_expected_f1(doubtful, length).tolist() == [True, True, True, False]
+    assert not maximise_expected_f1(np.array([0.01, 0.02], np.float32), length[:2]).any()
 
 
 def test_repeated_lines_count_once_where_most_likely() -> None:
     lines = "<p>A lamp of oak</p><p>A lamp of oak</p><div>$20</div>", "<ul><li>A lamp of oak<li>$20</ul>"
     page = read_blocks(dom.from_text("".join(lines), "about:blank").root.find("body"))
     likely = np.array([0.5, 0.6, 0.4, 0.5, 0.7], np.float32)
-    assert counted_once(likely, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
+    assert drop_duplicates(likely, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
 
 
 def test_mixed_models_average_log_odds() -> None:
     first, second = np.array([0.9, 0.1], np.float32), np.array([0.1, 0.1], np.float32)
-    assert mixed(first, second, 1.0) == pytest.approx(first, abs=1e-5)
-    assert mixed(first, second, 0.0) == pytest.approx(second, abs=1e-5)
-    assert mixed(first, second, 0.5) == pytest.approx([0.5, 0.1], abs=1e-5)
+    assert mix_probabilities(first, second, 1.0) == pytest.approx(first, abs=1e-5)
+    assert mix_probabilities(first, second, 0.0) == pytest.approx(second, abs=1e-5)
+    assert mix_probabilities(first, second, 0.5) == pytest.approx([0.5, 0.1], abs=1e-5)
 
 
 def test_probabilities_are_softened_for_listing_pages() -> None:
     likely = np.array([0.9, 0.5, 0.1], np.float32)
     of = dict(zip(KINDS, np.eye(len(KINDS), dtype=np.float32), strict=True))
-    assert softened(likely, PageKind(of["product"], 0.0)) == pytest.approx(likely, abs=1e-5)
-    odds = 9 ** (1 - DOUBT)
-    assert softened(likely, PageKind(of["listing"], 0.0)) == pytest.approx([odds / (1 + odds), 0.5, 1 / (1 + odds)], abs=1e-5)
+    assert damp_correlated(likely, PageKind(of["product"], 0.0)) == pytest.approx(likely, abs=1e-5)
+    odds = 9 ** (1 - DAMPING)
+    assert damp_correlated(likely, PageKind(of["listing"], 0.0)) == pytest.approx([odds / (1 + odds), 0.5, 1 / (1 + odds)], abs=1e-5)

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.article.block_features import NOWHERE, OWN, Table, bits, features, own_rows, shifted
+from newsportal.extractors.article.block_features import (
+    NO_DISTANCE,
+    OWN_FEATURES,
+    Table,
+    block_features,
+    own_features,
+    shift_rows,
+    unpack_bits,
+)
 from newsportal.extractors.article.blocks import read_blocks
 from newsportal.extractors.article.body import block_model
 from newsportal.text import dom
@@ -32,13 +40,13 @@ NAVIGATION, HEADING, DATE, FIRST, BOLD, SECOND, ITEM, COPY, FOOTER = range(9)
 
 
 def table(html: str, heading: str | None = None, summary: str | None = None, declared: str | None = None) -> Table:
-    return features(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, summary, declared)
+    return block_features(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, summary, declared)
 
 
 @cache
 def feature(name: str) -> list[float]:
     """Return one feature for each block of ``PAGE``."""
-    values: list[float] = table(PAGE, TITLE, ONE).of([name])[0].tolist()
+    values: list[float] = table(PAGE, TITLE, ONE).select([name])[0].tolist()
     return values
 
 
@@ -102,19 +110,19 @@ def test_climb_counts_levels_to_common_ancestor() -> None:
 
 def test_missing_references_have_sentinel_values() -> None:
     plain = table("<p>甲</p><p>乙</p>")
-    assert plain.of(["after_heading", "after_told", "before_text"]).T.tolist() == [[-NOWHERE, -NOWHERE, NOWHERE]] * 2
-    assert plain.of(["heading_climb", "told_climb", "declared"]).T.tolist() == [[-1, -1, -1]] * 2
+    assert plain.select(["after_heading", "after_told", "before_text"]).T.tolist() == [[-NO_DISTANCE, -NO_DISTANCE, NO_DISTANCE]] * 2
+    assert plain.select(["heading_climb", "told_climb", "declared"]).T.tolist() == [[-1, -1, -1]] * 2
 
 
 def test_reads_feature_separates_prose_from_code() -> None:
     code = "<p>.a{color:red;} .b{margin:0 auto; float:left}</p><p>function(a){return a}</p>"
     page = read_blocks(next(dom.parse_html(f"<body><p>{ONE}</p>{code}").iter("body")))
-    assert own_rows(page.blocks)[OWN.index("reads")].tolist() == [1, 0, 0]
+    assert own_features(page.blocks)[OWN_FEATURES.index("reads")].tolist() == [1, 0, 0]
 
 
 def test_short_link_lines_skip_costly_features() -> None:
     page = read_blocks(next(dom.parse_html(f"<body><p><a href=/>2024-03-05 {TITLE}</a></p><p><a href=/>{ONE * 2}</a></p>").iter("body")))
-    assert own_rows(page.blocks)[[OWN.index("date"), OWN.index("sentences")]].tolist() == [[0, 0], [0, 8]]
+    assert own_features(page.blocks)[[OWN_FEATURES.index("date"), OWN_FEATURES.index("sentences")]].tolist() == [[0, 0], [0, 8]]
 
 
 def test_names_include_model_columns() -> None:
@@ -125,9 +133,9 @@ def test_names_include_model_columns() -> None:
 
 def test_rows_follow_requested_names() -> None:
     full = table(PAGE)
-    assert full.of(["order", "length"]).tolist() == [full.of(["order"])[0].tolist(), full.of(["length"])[0].tolist()]
+    assert full.select(["order", "length"]).tolist() == [full.select(["order"])[0].tolist(), full.select(["length"])[0].tolist()]
     with pytest.raises(ValueError, match="no such features: colour, taste"):
-        full.of(["length", "taste", "colour"])
+        full.select(["length", "taste", "colour"])
 
 
 @given(
@@ -137,7 +145,7 @@ def test_rows_follow_requested_names() -> None:
 )
 def test_features_are_finite_on_any_page(parts: list[str]) -> None:
     page = read_blocks(next(dom.parse_html(f"<body><p>甲{''.join(parts)}").iter("body")))
-    found = features(page, TITLE, ONE, ONE * 9)
+    found = block_features(page, TITLE, ONE, ONE * 9)
     assert found.values.shape == (len(found.names), len(page.blocks))
     assert found.values.dtype == np.float32
     assert np.isfinite(found.values).all()
@@ -151,8 +159,8 @@ def test_features_are_deterministic_on_made_up_pages() -> None:
 
 
 def test_bits_and_shifted() -> None:
-    assert bits(np.array([0b01, 0b10, 0b11]), range(2)).tolist() == [[1, 0, 1], [0, 1, 1]]
+    assert unpack_bits(np.array([0b01, 0b10, 0b11]), range(2)).tolist() == [[1, 0, 1], [0, 1, 1]]
     rows = np.array([[1, 2, 3]])
-    assert shifted(rows, 1, 0).tolist() == [[0, 1, 2]]
-    assert shifted(rows, -1, 0).tolist() == [[2, 3, 0]]
-    assert shifted(rows, 3, 9).tolist() == [[9, 9, 9]]
+    assert shift_rows(rows, 1, 0).tolist() == [[0, 1, 2]]
+    assert shift_rows(rows, -1, 0).tolist() == [[2, 3, 0]]
+    assert shift_rows(rows, 3, 9).tolist() == [[9, 9, 9]]

@@ -65,19 +65,19 @@ def test_trees_match_reference_formula(data: st.DataObject, depth: int, trees: i
         )
     )
     rows = [drawn(NUMBERS, 3) for _ in range(blocks)]
-    likely = model.likely(np.array(rows, dtype=np.float32).T)
+    likely = model.predict(np.array(rows, dtype=np.float32).T)
     assert np.allclose(likely, [reference_probability(model, row) for row in rows], atol=1e-5)
 
 
 def test_shipped_model_matches_reference_formula() -> None:
     model = block_model()
     rows = np.random.default_rng(1).normal(1, 3, (len(model.columns), 40)).astype(np.float32)
-    assert np.allclose(model.likely(rows), [reference_probability(model, row) for row in rows.T.tolist()], atol=1e-4)
+    assert np.allclose(model.predict(rows), [reference_probability(model, row) for row in rows.T.tolist()], atol=1e-4)
 
 
 def test_value_on_border_is_not_above_it() -> None:
     model = from_dict(model_table(feature=[0, 0], border=[1.0, 2.0], leaves=[0.0, 9.0, 0.0, 9.0], bias=0.0))
-    low, high = model.likely(np.array([[1.0, 1.5], [0, 0]], dtype=np.float32))
+    low, high = model.predict(np.array([[1.0, 1.5], [0, 0]], dtype=np.float32))
     assert low == 0.5
     assert high > 0.99
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.article.blocks import LONGEST_LINK, MAX_BLOCKS, MAX_CHARS, NEVER, Blocks, read_blocks
+from newsportal.extractors.article.blocks import MAX_BLOCKS, MAX_CHARS, MAX_LINK_CHARS, SKIPPED, Blocks, read_blocks
 from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, MEANINGS
 from newsportal.text import dom
 from training import made_up_pages
@@ -67,7 +67,7 @@ def test_picture_precedes_the_following_block() -> None:
 
 
 def test_unclosed_link_is_ignored() -> None:
-    long = TEXT * (LONGEST_LINK // len(TEXT))
+    long = TEXT * (MAX_LINK_CHARS // len(TEXT))
     page = read(f"<p><a href=/x>甲</a></p><div><a href=/>乙<p>{long}</p><p>{long}</p></div>")
     assert page.blocks[0].linked == 1
     assert not any(block.linked for block in page.blocks[1:])
@@ -138,6 +138,6 @@ def test_block_counts_fit_its_text(html: str) -> None:
 def test_made_up_page_lines_equal_dom_lines() -> None:
     for made_up in made_up_pages(40, 78):
         body = next(dom.from_text(made_up.html).root.iter("body"))
-        for control in [node for node in body.iter() if node.tag in NEVER]:
+        for control in [node for node in body.iter() if node.tag in SKIPPED]:
             control.drop_tree()  # ``lines_of`` keeps the text of buttons and other controls, ``read_blocks`` does not
         assert read_blocks(body).texts == dom.lines_of(body), made_up.id

@@ -8,27 +8,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work_counts import count_calls
 
-from newsportal.extractors.article.block_features import Table, features
+from newsportal.extractors.article.block_features import Table, block_features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
 from newsportal.extractors.article.body import (
-    BEST_CHARS,
-    COPIED_CHARS,
-    COPY_CHARS,
     GAP_CHARS,
-    INNER,
+    GAP_FEATURES,
     INNER_SHARE,
-    LOOSE_CHARS,
+    MAX_LOOSE_CHARS,
+    MIN_COPIED_CHARS,
+    MIN_COPY_CHARS,
     MIN_INNER_PROBABILITY,
     MIN_THRESHOLD,
-    SHY,
+    RELATIVE_THRESHOLD,
+    TOP_CHARS,
     Body,
-    choose,
-    decide,
+    add_lists,
+    choose_blocks,
+    choose_body,
+    drop_copies,
+    drop_loose_ends,
+    fill_gaps,
     find_body,
-    with_gaps,
-    with_lists,
-    without_copies,
-    without_loose_ends,
 )
 from newsportal.text import dom
 
@@ -43,7 +43,7 @@ def read(html: str) -> Blocks:
 
 
 def chosen(likely: list[float], length: list[int]) -> list[bool]:
-    mask: list[bool] = choose(np.array(likely, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
+    mask: list[bool] = choose_blocks(np.array(likely, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
     return mask
 
 
@@ -56,12 +56,12 @@ def marks(mask: np.ndarray) -> str:
 
 
 def test_half_probability_suffices_on_confident_page() -> None:
-    assert chosen([1.0, 0.5, 0.49, 0.02], [BEST_CHARS, 100, 100, 100]) == [True, True, False, False]
+    assert chosen([1.0, 0.5, 0.49, 0.02], [TOP_CHARS, 100, 100, 100]) == [True, True, False, False]
 
 
 def test_unconfident_page_has_a_relative_threshold() -> None:
     best = 0.4
-    assert chosen([best, SHY * best + 0.01, SHY * best - 0.01], [BEST_CHARS, 200, 200]) == [True, True, False]
+    assert chosen([best, RELATIVE_THRESHOLD * best + 0.01, RELATIVE_THRESHOLD * best - 0.01], [TOP_CHARS, 200, 200]) == [True, True, False]
 
 
 def test_blocks_below_minimum_are_never_chosen() -> None:
@@ -75,9 +75,9 @@ def test_one_confident_line_does_not_raise_the_threshold() -> None:
 
 def filled(mask: str, likely: list[float], length: list[int], **columns: list[float]) -> str:
     """Return the flags after filling gaps; columns that are not given are zero on every line."""
-    rows = {name: [0.0] * len(mask) for name in INNER} | {"counted": [1.0] * len(mask)} | columns
-    table = Table(INNER, np.array([rows[name] for name in INNER], dtype=np.float32), np.array(length, dtype=np.float32))
-    return marks(with_gaps(flags(mask), np.array(likely, dtype=np.float32), table))
+    rows = {name: [0.0] * len(mask) for name in GAP_FEATURES} | {"counted": [1.0] * len(mask)} | columns
+    table = Table(GAP_FEATURES, np.array([rows[name] for name in GAP_FEATURES], dtype=np.float32), np.array(length, dtype=np.float32))
+    return marks(fill_gaps(flags(mask), np.array(likely, dtype=np.float32), table))
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def filled(mask: str, likely: list[float], length: list[int], **columns: list[fl
 )
 def test_short_line_between_text_is_filled(length: int, likely: float, expected: str) -> None:
     link = [0.0, 1.0, 0.0]
-    assert filled("+.+", [0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS], linked=link) == expected
-    assert filled("++.", [0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == "++.", "the last line is not between text"
+    assert filled("+.+", [0.9, likely, 0.9], [TOP_CHARS, length, TOP_CHARS], linked=link) == expected
+    assert filled("++.", [0.9, 0.9, likely], [TOP_CHARS, TOP_CHARS, length]) == "++.", "the last line is not between text"
 
 
 LONG = [400, 60, 100, 400]
@@ -114,7 +114,7 @@ def test_headings_within_text_are_included() -> None:
 
 def listed(mask: str, likely: float = 0.3, item: str = "<li>一项内容</li>") -> str:
     page = read(f"<p>{ONE}</p><ul>{item * 3}</ul><p>{TWO}</p>")
-    return marks(with_lists(flags(mask), np.array([0.9, likely, likely, likely, 0.9], dtype=np.float32), page))
+    return marks(add_lists(flags(mask), np.array([0.9, likely, likely, likely, 0.9], dtype=np.float32), page))
 
 
 @pytest.mark.parametrize(("mask", "expected"), [("+...+", "+++++"), ("..+..", ".+++."), ("+....", "++++."), ("....+", ".++++")])
@@ -134,50 +134,50 @@ def test_unrelated_lists_stay_out(likely: float, item: str) -> None:
 
 def test_list_far_from_text_stays_out() -> None:
     page = read(f"<ul>{'<li>一项内容</li>' * 3}</ul><p>甲</p><p>{ONE}</p>")
-    assert marks(with_lists(flags("....+"), np.full(5, 0.3, dtype=np.float32), page)) == "....+"
+    assert marks(add_lists(flags("....+"), np.full(5, 0.3, dtype=np.float32), page)) == "....+"
 
 
 def test_block_that_repeats_the_text_is_removed() -> None:
     paragraphs = [f"第{number}段：{ONE}" * 4 for number in range(4)]
     copy = "".join(paragraphs)
-    assert min(map(len, paragraphs)) >= COPIED_CHARS
-    assert len(copy) >= COPY_CHARS
+    assert min(map(len, paragraphs)) >= MIN_COPIED_CHARS
+    assert len(copy) >= MIN_COPY_CHARS
     page = read("".join(f"<p>{text}</p>" for text in [*paragraphs, copy]))
-    assert marks(without_copies(flags("+++++"), page)) == "++++."
-    assert marks(without_copies(flags("....+"), page)) == "....+", "without the originals it is not a copy"
-    assert marks(without_copies(flags("+...+"), page)) == "+...+", "it has more text than the chosen blocks"
+    assert marks(drop_copies(flags("+++++"), page)) == "++++."
+    assert marks(drop_copies(flags("....+"), page)) == "....+", "without the originals it is not a copy"
+    assert marks(drop_copies(flags("+...+"), page)) == "+...+", "it has more text than the chosen blocks"
 
 
 def test_quote_from_the_text_is_kept() -> None:
     page = read(f"<p>{ONE}{TWO}{THREE}</p><p>{ONE}</p>")
-    assert marks(without_copies(flags("++"), page)) == "++"
+    assert marks(drop_copies(flags("++"), page)) == "++"
     short = read(f"<p>{ONE}{TWO}</p><p>{ONE}</p><p>{TWO}</p>")
-    assert marks(without_copies(flags("+++"), short)) == "+++", "a summary may repeat"
+    assert marks(drop_copies(flags("+++"), short)) == "+++", "a summary may repeat"
 
 
 def test_copies_search_is_linear_on_long_paragraphs() -> None:
     page = read("".join(f"<p>第{number}段：{f'{number}{ONE}' * 20}</p>" for number in range(6000)))
     number = len(page.blocks)
     assert number > 500, "as many as MAX_CHARS allows"
-    assert without_copies(np.ones(number, dtype=bool), page).all()
-    assert count_calls(without_copies, np.ones(number, dtype=bool), page) < 400 * number
+    assert drop_copies(np.ones(number, dtype=bool), page).all()
+    assert count_calls(drop_copies, np.ones(number, dtype=bool), page) < 400 * number
 
 
 def test_short_links_at_both_ends_are_removed() -> None:
-    loose, long = "<p><a href=/>返回首页</a></p>", f"<p><a href=/>{'长' * (LOOSE_CHARS + 1)}</a></p>"
+    loose, long = "<p><a href=/>返回首页</a></p>", f"<p><a href=/>{'长' * (MAX_LOOSE_CHARS + 1)}</a></p>"
     page = read(f"{loose}{loose}<p>{ONE}</p>{loose}<p>{TWO}</p>{loose}")
-    assert marks(without_loose_ends(flags("++++++"), page)) == "..+++."
-    assert marks(without_loose_ends(flags("++"), read(f"<p>{ONE}</p>{long}"))) == "++"
-    assert marks(without_loose_ends(flags("+."), read(loose * 2))) == "+.", "one line is always kept"
+    assert marks(drop_loose_ends(flags("++++++"), page)) == "..+++."
+    assert marks(drop_loose_ends(flags("++"), read(f"<p>{ONE}</p>{long}"))) == "++"
+    assert marks(drop_loose_ends(flags("+."), read(loose * 2))) == "+.", "one line is always kept"
 
 
 def test_imprint_after_text_is_removed() -> None:
     imprint = "<div>版权所有 滨海新闻网 未经书面授权，不得转载。京ICP备00000000号</div>"
     page = read(f"<p>{ONE}</p>{imprint}")
-    assert marks(without_loose_ends(flags("++"), page)) == "+."
-    assert marks(without_loose_ends(flags("+"), read(imprint))) == ".", "a page with only an imprint has no text"
+    assert marks(drop_loose_ends(flags("++"), page)) == "+."
+    assert marks(drop_loose_ends(flags("+"), read(imprint))) == ".", "a page with only an imprint has no text"
     within = read(f"<p>{ONE}</p><p>本案的书名页印着“版权所有”四个字。</p><p>{ONE}</p>")
-    assert marks(without_loose_ends(flags("+++"), within)) == "+++"
+    assert marks(drop_loose_ends(flags("+++"), within)) == "+++"
 
 
 EASY = f"<h1>{TITLE}</h1><div id=content><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div>"
@@ -215,6 +215,6 @@ def test_an_empty_page_has_an_empty_body() -> None:
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12))
 def test_any_probabilities_make_a_valid_body(likely: list[float]) -> None:
     page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(likely))))
-    found = decide(page, np.array(likely, dtype=np.float32), features(page, None, None))
+    found = choose_body(page, np.array(likely, dtype=np.float32), block_features(page, None, None))
     assert 0 <= found.confidence <= 1
     assert len(found.lines) == found.chosen.sum()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from newsportal.extractors.article.blocks import Blocks, read_blocks
-from newsportal.extractors.article.core import Core, below, find_core, levels_from
+from newsportal.extractors.article.core import Core, find_core, levels_from, sum_below
 from newsportal.text import dom
 
 LONG = "这是一个足够长的句子，它属于正文，而且还会继续下去。" * 4
@@ -103,7 +103,7 @@ def test_levels_to_common_ancestor() -> None:
 def test_sums_of_descendants() -> None:
     page = read("<div><p>甲</p><p>乙</p></div><p>丙</p>")
     rows = np.array([[1.0, 2.0, 4.0]])
-    assert below(page, rows).tolist() == [[7, 3, 1, 2, 4]]
+    assert sum_below(page, rows).tolist() == [[7, 3, 1, 2, 4]]
 
 
 def test_page_of_only_asides_counts_all_text() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from newsportal.extractors.article.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, is_aside, named
+from newsportal.extractors.article.hints import BODY_MASK, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, is_aside, meanings_of
 
 
 def meanings(name: str) -> set[str]:
-    mask = named(name)
+    mask = meanings_of(name)
     return {meaning for bit, meaning in enumerate(MEANINGS) if mask >> bit & 1}
 
 
@@ -47,7 +47,7 @@ def test_camel_case_names_are_split() -> None:
 
 
 def test_long_names_are_truncated() -> None:
-    assert named("x" * MAX_NAME_CHARS + " comment") == 0
+    assert meanings_of("x" * MAX_NAME_CHARS + " comment") == 0
 
 
 def test_each_bit_is_unique() -> None:
@@ -60,17 +60,17 @@ def test_each_bit_is_unique() -> None:
     ("mask", "aside"),
     [
         (0, False),
-        (named("comment"), True),
-        (named("related"), True),
-        (named("article-content"), False),
-        (named("article-related"), False),
-        (named("caption"), False),
+        (meanings_of("comment"), True),
+        (meanings_of("related"), True),
+        (meanings_of("article-content"), False),
+        (meanings_of("article-related"), False),
+        (meanings_of("caption"), False),
         (TAG_MASK["nav"], True),
         (TAG_MASK["aside"], True),
-        (TAG_MASK["footer"] | BODY, True),
+        (TAG_MASK["footer"] | BODY_MASK, True),
         (TAG_MASK["article"], False),
         (HIDDEN, True),
-        (HIDDEN | BODY, True),
+        (HIDDEN | BODY_MASK, True),
     ],
 )
 def test_aside_masks(mask: int, aside: bool) -> None:

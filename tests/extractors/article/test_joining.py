@@ -138,13 +138,13 @@ def test_page_number_is_removed_from_title(written: str, plain: str) -> None:
     ],
 )
 def test_reasons_against_a_further_page(found: Extraction, reason: str | None) -> None:
-    assert joining.why_not([page(*LINES[:2]), page(*LINES[2:4])], found) == reason
+    assert joining.rejection([page(*LINES[:2]), page(*LINES[2:4])], found) == reason
 
 
 def test_photo_story_pages_may_share_text() -> None:
     first, second = (page(LINES[0], images=(Image(f"http://a.example/{number}.jpg"),)) for number in (1, 2))
-    assert joining.why_not([first], second) is None
-    assert joining.why_not([first, second], second) == "repeats"
+    assert joining.rejection([first], second) is None
+    assert joining.rejection([first, second], second) == "repeats"
     html = f'<p><img src="http://a.example/2.jpg">{LINES[0]}</p>'
     found = joining.join([first, Extraction(text=LINES[0], html=html, images=second.images)], URLS[:2])
     assert found.text == LINES[0]
@@ -154,16 +154,16 @@ def test_photo_story_pages_may_share_text() -> None:
 
 def test_article_about_comments_may_have_further_pages() -> None:
     title = "网友评论古镇修路"
-    assert joining.why_not([page(*LINES[:2], title=title)], page(*LINES[2:4], title=f"{title}（2）")) is None
+    assert joining.rejection([page(*LINES[:2], title=title)], page(*LINES[2:4], title=f"{title}（2）")) is None
 
 
 def test_single_page_version_must_contain_first_page() -> None:
     first = page(*LINES[:4], "下一页", published=WHEN)
-    assert joining.is_whole(first, page(*LINES))
-    assert not joining.is_whole(first, page(*LINES[:4]))
-    assert not joining.is_whole(first, page(*LINES[4:]))
-    assert not joining.is_whole(first, Extraction())
-    found = joining.as_whole(first, page(*LINES, title="单页"), URLS)
+    assert joining.is_single_page_view(first, page(*LINES))
+    assert not joining.is_single_page_view(first, page(*LINES[:4]))
+    assert not joining.is_single_page_view(first, page(*LINES[4:]))
+    assert not joining.is_single_page_view(first, Extraction())
+    found = joining.use_single_page_view(first, page(*LINES, title="单页"), URLS)
     assert (found.text, found.title, found.published) == ("\n".join(LINES), "古镇修路", WHEN)
 
 

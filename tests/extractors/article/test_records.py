@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.block_features import block_features
 from newsportal.extractors.article.blocks import read_blocks
-from newsportal.extractors.article.core import NAMES, find_records
+from newsportal.extractors.article.core import FEATURES, find_records
 from newsportal.text import dom
 
 TEXT = "这是一个足够长的句子，它还会继续下去。"
@@ -16,7 +16,7 @@ TEXT = "这是一个足够长的句子，它还会继续下去。"
 def record_features(html: str) -> dict[str, NDArray[np.float32]]:
     """Return each feature's values by its name."""
     page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
-    return dict(zip(NAMES, features(page, None, None).of(NAMES), strict=True))
+    return dict(zip(FEATURES, block_features(page, None, None).select(FEATURES), strict=True))
 
 
 def comment(number: int) -> str:

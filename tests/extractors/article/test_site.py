@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.article.site import FEW, LONG, SiteKnowledge, site_of, stem, width
+from newsportal.extractors.article.site import MAX_LONE_LINES, MAX_LONE_WIDTH, SiteKnowledge, site_of, stem, width
 
 SITE = "https://www.gangwan.example/news/"
 NOTICE = "本网所有内容未经书面许可不得转载。"
@@ -121,8 +121,8 @@ def test_one_page_is_weak_evidence_for_long_or_many_lines() -> None:
     knowledge = SiteKnowledge()
     background = "码头建成于六十年前。" * 12
     facts = ["地点：东海码头边", "时间：三月五日晚", "票价：二十元一位", "电话：零二一一二三四"]
-    assert width(background) > LONG
-    assert len(facts) > FEW
+    assert width(background) > MAX_LONE_WIDTH
+    assert len(facts) > MAX_LONE_LINES
     learn(knowledge, "甲", body_of("甲", background))
     learn(knowledge, "乙", body_of("乙"), *facts)
     assert knowledge.repeated(f"{SITE}y", body_of("丙", background)) == frozenset()

@@ -21,7 +21,7 @@ from newsportal.extractors.article.template import (
     read_structure,
     size_of,
     survey,
-    written,
+    write_structure,
 )
 from newsportal.text import dom
 
@@ -118,10 +118,10 @@ def test_page_is_not_modified() -> None:
 def test_matching_templates_are_joined() -> None:
     first = template(html("滨海", extra=f"<p>{NOTICE}</p>"), html("东站", extra=f"<p>{NOTICE}</p>"))
     second = template(html("码头"), html("航线"))
-    assert first.agrees(second)
-    assert first.joined(second).pages == 4
+    assert first.matches(second)
+    assert first.merge(second).pages == 4
     assert first.shared
-    assert first.joined(second).shared == first.shared & second.shared
+    assert first.merge(second).shared == first.shared & second.shared
 
 
 def test_oversized_pages_are_skipped() -> None:
@@ -152,7 +152,7 @@ def trees(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 @given(trees())
 def test_structure_round_trip(tree: tuple[tuple[str, ...], tuple[int, ...]]) -> None:
-    assert read_structure(written(*tree)) == tree
+    assert read_structure(write_structure(*tree)) == tree
     assert path_to(len(tree[0]) - 1, *tree)[0] == "body"
 
 
@@ -162,4 +162,4 @@ def test_invalid_structure_is_refused(text: str) -> None:
         tree = read_structure(text)
     except ValueError:
         return
-    assert written(*tree) == text
+    assert write_structure(*tree) == text

@@ -13,7 +13,7 @@ from work_counts import count_lines
 from newsportal.extractors.article.blocks import Block, read_blocks
 from newsportal.extractors.article.body import Body
 from newsportal.extractors.article.sanitise import sanitise
-from newsportal.extractors.article.tidy import tidied
+from newsportal.extractors.article.tidy import tidy_body
 from newsportal.text import dom
 
 BASE = "https://news.example/a.html"
@@ -29,7 +29,7 @@ def body_of(html: str, keep: Callable[[Block], bool] = lambda block: AD not in b
 
 def sanitised(body: Body) -> str:
     """Return the sanitised HTML of the body."""
-    return sanitise(dom.html_of(tidied(body)), BASE)
+    return sanitise(dom.html_of(tidy_body(body)), BASE)
 
 
 def lines(html: str) -> list[str]:
@@ -110,7 +110,7 @@ def test_deep_images_take_linear_time() -> None:
         return body_of(f"<p>甲乙丙</p>{boxes}<p>丁戊己</p>")
 
     few, many = page(10), page(200)
-    assert count_lines(tidied, many) < 4 * count_lines(tidied, few)
+    assert count_lines(tidy_body, many) < 4 * count_lines(tidy_body, few)
 
 
 def test_hidden_text_is_removed() -> None:
@@ -153,5 +153,5 @@ def test_markup_of_chosen_blocks_keeps_lines(html: str) -> None:
 def test_page_is_not_modified(html: str) -> None:
     body = body_of(html)
     before = dom.html_of(body.page.nodes[0])
-    tidied(body)
+    tidy_body(body)
     assert dom.html_of(body.page.nodes[0]) == before

@@ -25,7 +25,7 @@ CHINA = timezone(timedelta(hours=8))
 
 
 def parsed(name: str) -> Feed:
-    return feed.parse((FEEDS / name).read_bytes(), URL, "application/rss+xml", NOW)
+    return feed.parse_feed((FEEDS / name).read_bytes(), URL, "application/rss+xml", NOW)
 
 
 def rss(items: str, encoding: str = "utf-8", declared: str | None = None) -> bytes:
@@ -34,7 +34,7 @@ def rss(items: str, encoding: str = "utf-8", declared: str | None = None) -> byt
 
 
 def parse(body: bytes, content_type: str | None = None) -> Feed:
-    return feed.parse(body, URL, content_type, NOW)
+    return feed.parse_feed(body, URL, content_type, NOW)
 
 
 def first_entry(items: str) -> FeedEntry:
@@ -256,7 +256,7 @@ def test_invalid_feed_is_refused(body: bytes) -> None:
 def test_html_page_error_lists_its_feeds() -> None:
     declared = '<link rel="alternate" type="application/rss+xml" href="/rss.xml">'
     page = f'<!DOCTYPE html><html><head>{declared}</head><body><a href="/feed/">订阅</a></body></html>'
-    assert feed.discover(dom.from_text(page, URL)) == ["http://news.hedong.example/rss.xml", "http://news.hedong.example/feed/"]
+    assert feed.discover_feeds(dom.from_text(page, URL)) == ["http://news.hedong.example/rss.xml", "http://news.hedong.example/feed/"]
     with pytest.raises(NotApplicable, match=r"http://news\.hedong\.example/rss\.xml") as caught:
         parse(page.encode())
     assert caught.value.reason == "not-a-feed"
@@ -301,7 +301,7 @@ def test_real_feeds_have_expected_entries(data: Path) -> None:
     files = [file for file in sorted((data / "feeds").iterdir()) if file.name != "index.json"]
     assert files
     for file in files:
-        found = feed.parse(file.read_bytes(), "http://feed.example/", None, datetime(2026, 11, 21, tzinfo=UTC))
+        found = feed.parse_feed(file.read_bytes(), "http://feed.example/", None, datetime(2026, 11, 21, tzinfo=UTC))
         assert len(found.entries) >= expected.get(file.name, 0), file.name
 
 
@@ -310,6 +310,6 @@ def test_hub_self_link_and_skip_times() -> None:
     <atom:link rel="hub" href="https://hub.example/"/><atom:link rel="self" href="/feed.xml"/>
     <skipHours><hour>0</hour><hour>24</hour><hour> 5 </hour><hour>x</hour></skipHours><skipDays><day>Sunday</day><day>Noday</day></skipDays>
     <item><title>一</title><link>https://a.example/1</link></item></channel></rss>"""
-    found = feed.parse(text.encode(), "https://a.example/rss", None, datetime(2026, 3, 5, tzinfo=UTC))
+    found = feed.parse_feed(text.encode(), "https://a.example/rss", None, datetime(2026, 3, 5, tzinfo=UTC))
     assert (found.hub, found.topic) == ("https://hub.example/", "https://a.example/feed.xml")
     assert (found.skip_hours, found.skip_days) == ((0, 5), (6,))

@@ -10,7 +10,7 @@ import pytest
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.tidy import read_fragment
-from newsportal.extractors.feeds.mail import MAX_HEAD_BYTES, Mail, id_of, parse
+from newsportal.extractors.feeds.mail import MAX_HEAD_BYTES, Mail, id_of, parse_mail
 from newsportal.text.characters import CONTROL
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
@@ -39,7 +39,7 @@ def newsletter(online: str = "https://b.example/online/5", **headers: str) -> by
 
 
 def read(raw: bytes) -> Mail:
-    return parse(raw, NOW)
+    return parse_mail(raw, NOW)
 
 
 def test_newsletter_text_links_and_images() -> None:
@@ -124,7 +124,7 @@ def test_hostile_mails_are_refused_with_reason(raw: bytes, reason: str) -> None:
 
 def test_truncated_mail_is_refused_as_too_large() -> None:
     with pytest.raises(NotApplicable, match="mail-too-large"):
-        parse(b"Content-Type: application/zip\n\nPK\x03\x04", NOW, cut=True)
+        parse_mail(b"Content-Type: application/zip\n\nPK\x03\x04", NOW, truncated=True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import sitemap, xml_stream
-from newsportal.extractors.feeds.sitemap import MAX_ENTRIES, SitemapEntry, children, choose
+from newsportal.extractors.feeds.sitemap import MAX_ENTRIES, SitemapEntry, choose_children, choose_entries
 from newsportal.extractors.lists.hub import HubRules
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -38,7 +38,7 @@ NEWS = """\
 
 
 def parse(text: str | bytes, content_type: str | None = "application/xml") -> sitemap.Sitemap:
-    return sitemap.parse(text if isinstance(text, bytes) else text.encode(), AT, content_type, NOW)
+    return sitemap.parse_sitemap(text if isinstance(text, bytes) else text.encode(), AT, content_type, NOW)
 
 
 def urls(found: sitemap.Sitemap) -> list[str]:
@@ -95,9 +95,9 @@ def test_gzip_is_detected_without_content_type(pack: object) -> None:
 def test_gzip_members_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     sitemap_xml = f"{HEAD}<url><loc>https://news.example/1</loc></url></urlset>".encode()
     packed = b"".join(gzip.compress(sitemap_xml[place : place + 1]) for place in range(len(sitemap_xml)))
-    assert urls(sitemap.parse(packed, AT, None, NOW)) == ["https://news.example/1"]
+    assert urls(sitemap.parse_sitemap(packed, AT, None, NOW)) == ["https://news.example/1"]
     monkeypatch.setattr(xml_stream, "MAX_MEMBERS", len(sitemap_xml) - 3)
-    found = sitemap.parse(packed, AT, None, NOW)
+    found = sitemap.parse_sitemap(packed, AT, None, NOW)
     assert urls(found) == ["https://news.example/1"]
     assert found.warnings == ("broken-gzip",)
 
@@ -253,10 +253,16 @@ def test_fingerprint_covers_urls_not_dates() -> None:
 
 def test_robots_txt_lists_sitemaps() -> None:
     robots = b"\xef\xbb\xbfUser-agent: *\nDisallow: /x\nSITEMAP : https://news.example/a.xml\nsitemap: /b.xml\nSitemap: /b.xml\nSitemap: ftp://x/\n"
-    assert sitemap.named_in(robots, "https://news.example/robots.txt") == ["https://news.example/a.xml", "https://news.example/b.xml"]
+    assert sitemap.sitemaps_in_robots(robots, "https://news.example/robots.txt") == [
+        "https://news.example/a.xml",
+        "https://news.example/b.xml",
+    ]
     marked = b"\xef\xbb\xbfSitemap: /a.xml\rUser-agent: *\rSitemap: /b.xml\r"
-    assert sitemap.named_in(marked, "https://news.example/robots.txt") == ["https://news.example/a.xml", "https://news.example/b.xml"]
-    assert len(sitemap.named_in(b"".join(b"Sitemap: /%d.xml\n" % n for n in range(500)), AT)) == 100
+    assert sitemap.sitemaps_in_robots(marked, "https://news.example/robots.txt") == [
+        "https://news.example/a.xml",
+        "https://news.example/b.xml",
+    ]
+    assert len(sitemap.sitemaps_in_robots(b"".join(b"Sitemap: /%d.xml\n" % n for n in range(500)), AT)) == 100
 
 
 # selection of entries
@@ -284,20 +290,20 @@ def test_selected_entries_are_recent_articles_newest_first() -> None:
         entry("/about/contact.html"),
         entry("/a/1.pdf"),
     ]
-    found = choose(entries, AT, HubRules(), WEEK, NOW)
+    found = choose_entries(entries, AT, HubRules(), WEEK, NOW)
     assert [entry.url.rpartition("/")[2] for entry in found.entries] == ["20003.html", "20002.html", "20005.html", "20001.html"]
-    assert found.left == {"old": 2, "foreign": 1, "no-article": 5}
+    assert found.skipped == {"old": 2, "foreign": 1, "no-article": 5}
 
 
 def test_entry_with_title_is_always_an_article() -> None:
-    assert len(choose([entry("/sports/", title="渡轮复航")], AT, HubRules(), WEEK, NOW).entries) == 1
+    assert len(choose_entries([entry("/sports/", title="渡轮复航")], AT, HubRules(), WEEK, NOW).entries) == 1
 
 
 def test_rules_override_url_heuristics() -> None:
     entries = [entry("/x/"), entry("https://other.example/x/1.html"), entry("/y/1.html"), entry("/x/video/1.html")]
-    found = choose(entries, AT, HubRules(allow=("/x/",), deny=("/video/",)), WEEK, NOW)
+    found = choose_entries(entries, AT, HubRules(allow=("/x/",), deny=("/video/",)), WEEK, NOW)
     assert [entry.url for entry in found.entries] == ["https://news.example/x/", "https://other.example/x/1.html"]
-    assert found.left == {"rules": 2}
+    assert found.skipped == {"rules": 2}
 
 
 def test_index_selects_latest_sitemaps() -> None:
@@ -309,6 +315,6 @@ def test_index_selects_latest_sitemaps() -> None:
         entry("https://cdn.example/5.xml"),
         entry("/6.xml", 1),
     ]
-    found = children(entries, AT, WEEK, NOW, 3)
+    found = choose_children(entries, AT, WEEK, NOW, 3)
     assert [entry.url.rpartition("/")[2] for entry in found.entries] == ["6.xml", "2.xml", "4.xml"]
-    assert found.left == {"old": 1, "foreign": 1, "many": 1}
+    assert found.skipped == {"old": 1, "foreign": 1, "many": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.extractors.fields.author import author, origin
+from newsportal.extractors.fields.author import find_author, find_origin
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.text import dom
 
@@ -25,7 +25,7 @@ def page(body: str, head: str = "") -> dom.Document:
 
 def read(body: str, head: str = "", lines: tuple[str, ...] = (), language: str = "zh") -> str | None:
     document = page(body, head)
-    return author(document, read_metadata(document), lines, language, "新线通车")
+    return find_author(document, read_metadata(document), lines, language, "新线通车")
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_organisation_as_author_depends_on_language() -> None:
 )
 def test_origins(body: str, expected: str | None) -> None:
     document = page(body)
-    assert origin(document, read_metadata(document)) == expected
+    assert find_origin(document, read_metadata(document)) == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from work_counts import ends
 
 from newsportal.extractors.fields.date import find_dates, parse_date
-from newsportal.extractors.fields.date_forms import FORMS, NEEDED
+from newsportal.extractors.fields.date_forms import FORMS, REQUIRED_CHARACTERS
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)  # a Wednesday; 20:00 in China
 
@@ -163,5 +163,5 @@ def test_day_first_option() -> None:
 def test_character_prefilter_misses_no_form(text: str) -> None:
     """Each form lists the characters it needs; a form that matched without them would never be tried."""
     for pattern, read in FORMS:
-        if pattern.search(text) and read in NEEDED:
-            assert not NEEDED[read].isdisjoint(text)
+        if pattern.search(text) and read in REQUIRED_CHARACTERS:
+            assert not REQUIRED_CHARACTERS[read].isdisjoint(text)

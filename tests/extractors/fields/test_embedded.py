@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work_counts import count_calls, ends
 
-from newsportal.extractors.fields.embedded import Embedded, embedded, unescaped
+from newsportal.extractors.fields.embedded import EmbeddedArticle, find_embedded, unescape_literal
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.text import dom
 
@@ -26,9 +26,9 @@ STATE = {"props": {"page": {"article": {"title": TITLE, "publishTime": "2024-03-
 OTHER = {"list": [{"title": "别处的一条新闻", "content": HTML.replace("滨海", "某地")}]}
 
 
-def read(body: str, title: str = f"{TITLE}_滨海网", head: str = "") -> Embedded | None:
+def read(body: str, title: str = f"{TITLE}_滨海网", head: str = "") -> EmbeddedArticle | None:
     document = dom.from_text(f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>", "https://news.example/a")
-    return embedded(document, read_metadata(document), NOW)
+    return find_embedded(document, read_metadata(document), NOW)
 
 
 def blocks() -> str:
@@ -117,7 +117,7 @@ def test_hostile_scripts_take_bounded_time(text: str) -> None:
 
 
 def test_escapes_are_decoded_like_javascript() -> None:
-    assert unescaped(r"\u6ee8\x41\n\/\u{6d77}\ud83d\ude00\"") == '滨A\n/海😀"'
+    assert unescape_literal(r"\u6ee8\x41\n\/\u{6d77}\ud83d\ude00\"") == '滨A\n/海😀"'
 
 
 @given(st.text(max_size=200))
@@ -146,4 +146,4 @@ def test_titles_near_many_texts_are_parsed_once() -> None:
     [(r"\u6ee8\u6d77", "滨海"), (r"\ud83d\ude82!", "🚂!"), (r"\ud83d!", "\ufffd!"), (r"\\u6ee8", r"\u6ee8"), (r"\u{1f682}\x41\n", "🚂A\n")],
 )
 def test_unicode_and_invalid_escapes(escaped: str, text: str) -> None:
-    assert unescaped(escaped) == text
+    assert unescape_literal(escaped) == text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work_counts import count_calls
 
-from newsportal.extractors.fields.headlines import bare, headline_by_place, says_nothing, without_site
+from newsportal.extractors.fields.headlines import bare, headline_by_place, is_site_name, without_site
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.extractors.fields.title import best_title, thesis_title
 from newsportal.items import Link
@@ -112,8 +112,8 @@ def test_bullet_is_removed_but_quotation_kept() -> None:
 
 @pytest.mark.parametrize("name", ["滨海新闻网", "滨海网-新闻中心", "首页", "Harbour News", "新闻动态--滨海学会官网"])
 def test_site_names_are_not_headlines(name: str) -> None:
-    assert says_nothing(name)
-    assert not says_nothing(TITLE)
+    assert is_site_name(name)
+    assert not is_site_name(TITLE)
 
 
 def test_breadcrumb_and_caption_are_not_headlines() -> None:

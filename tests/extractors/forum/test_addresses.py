@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.forum.addresses import cleaned, form_of, read
+from newsportal.extractors.forum.addresses import clean_url, form_of, parse_address
 
 HOST = "https://bbs.example"
 SESSION = "0a" * 16
@@ -36,9 +36,9 @@ SESSION = "0a" * 16
     ],
 )
 def test_url_forms_of_a_thread_share_one_key(first: str, others: list[str]) -> None:
-    at = read(HOST + first)
+    at = parse_address(HOST + first)
     assert (at.kind, at.place) == ("thread", 0)
-    assert {read(HOST + other).key for other in others} == {at.key}
+    assert {parse_address(HOST + other).key for other in others} == {at.key}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_url_forms_of_a_thread_share_one_key(first: str, others: list[str]) -> N
     ],
 )
 def test_page_number_is_read_from_url(address: str, place: int) -> None:
-    assert read(HOST + address).place == place
+    assert parse_address(HOST + address).place == place
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,15 @@ def test_page_number_is_read_from_url(address: str, place: int) -> None:
     ],
 )
 def test_url_kinds(address: str, kind: str) -> None:
-    assert read(HOST + address).kind == kind
+    assert parse_address(HOST + address).kind == kind
 
 
 def test_requested_url_has_no_session_or_return_parameters() -> None:
-    assert cleaned(f"{HOST}/v/5;jsessionid=ABCDEF0123456789#p3") == f"{HOST}/v/5"
-    assert read(f"{HOST}/viewtopic.php?f=2&t=7&sid={'ab' * 16}#p9").url == f"{HOST}/viewtopic.php?f=2&t=7"
-    assert read(f"{HOST}/thread-7-1-9.html").url == f"{HOST}/thread-7-1-1.html"
-    assert cleaned(f"{HOST}/list?sid=123") == f"{HOST}/list?sid=123"  # a short sid may be a parameter of the page
-    assert cleaned(f"{HOST}/f?kw=%C3%A8&fpage=2") == f"{HOST}/f?kw=%C3%A8"  # percent-encoded bytes of another encoding are kept
+    assert clean_url(f"{HOST}/v/5;jsessionid=ABCDEF0123456789#p3") == f"{HOST}/v/5"
+    assert parse_address(f"{HOST}/viewtopic.php?f=2&t=7&sid={'ab' * 16}#p9").url == f"{HOST}/viewtopic.php?f=2&t=7"
+    assert parse_address(f"{HOST}/thread-7-1-9.html").url == f"{HOST}/thread-7-1-1.html"
+    assert clean_url(f"{HOST}/list?sid=123") == f"{HOST}/list?sid=123"  # a short sid may be a parameter of the page
+    assert clean_url(f"{HOST}/f?kw=%C3%A8&fpage=2") == f"{HOST}/f?kw=%C3%A8"  # percent-encoded bytes of another encoding are kept
 
 
 def test_url_forms() -> None:
@@ -114,5 +114,5 @@ def test_url_forms() -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_accepted(text: str) -> None:
     for url in (text, f"http://{text}", f"{HOST}/{text}", f"{HOST}/thread.php?{text}"):
-        read(url)
+        parse_address(url)
         form_of(url)

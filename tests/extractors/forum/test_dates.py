@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newsportal.extractors.forum.anchors import floor_of, is_time
-from newsportal.extractors.forum.times import moment
+from newsportal.extractors.forum.times import parse_time
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 
@@ -31,19 +31,19 @@ NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
     ],
 )
 def test_relative_age_counts_back_from_now(text: str, ago: timedelta) -> None:
-    assert moment(text, NOW) == NOW - ago
+    assert parse_time(text, NOW) == NOW - ago
 
 
 @pytest.mark.parametrize(
     ("text", "day"), [("heute um 10:15", 10), ("gestern, 10:15", 9), ("hier à 10:15", 9), ("вчера в 10:15", 9), ("anteayer a las 10:15", 8)]
 )
 def test_named_day_keeps_time_of_day(text: str, day: int) -> None:
-    assert moment(text, NOW) == datetime(2024, 3, day, 10, 15, tzinfo=UTC)
+    assert parse_time(text, NOW) == datetime(2024, 3, day, 10, 15, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["", "Member", "12 posts", "99 red balloons", "gestern um 25:99", "9999 years and a day" * 10])
 def test_other_texts_are_not_times(text: str) -> None:
-    assert moment(text, NOW) is None
+    assert parse_time(text, NOW) is None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.extractors.forum.engines import engines, numbers
+from newsportal.extractors.forum.engines import engines, select_all
 from newsportal.extractors.forum.tree import read_tree
 from newsportal.text import dom
 
@@ -22,9 +22,9 @@ def test_tree_selectors_match_like_css(selector: str) -> None:
     root = dom.from_text(PAGE).root
     tree = read_tree(dom.css(root, "body")[0])
     place = {node.element: at for at, node in enumerate(tree.nodes)}
-    assert numbers(tree, selector) == [place[element] for element in dom.css(root, selector) if element in place]
+    assert select_all(tree, selector) == [place[element] for element in dom.css(root, selector) if element in place]
 
 
 def test_unsupported_selector_is_refused() -> None:
     with pytest.raises(ValueError, match="not a selector of an engine"):
-        numbers(read_tree(dom.from_text(PAGE).css("body")[0]), "div:first-child")
+        select_all(read_tree(dom.from_text(PAGE).css("body")[0]), "div:first-child")

@@ -15,8 +15,8 @@ from work_counts import ends
 
 from newsportal.crawl.list_filters import has_grown
 from newsportal.extractors.forum import kinds
-from newsportal.extractors.forum.kinds import ForumPage, Listed
-from newsportal.extractors.forum.rows import by_shape
+from newsportal.extractors.forum.kinds import ForumPage, ListEntry
+from newsportal.extractors.forum.rows import sort_by_shape
 from newsportal.items import Page
 from newsportal.store.threads import StoredThread
 from newsportal.text import dom
@@ -100,7 +100,7 @@ def test_board_lists_threads_and_next_page(key: str) -> None:
 def test_members_only_page_is_a_login_wall(key: str) -> None:
     assert kinds.classify(page(key, at(BOARDS[key], 6, 1)), NOW).kind == "login"
     thread = FORUMS[key].boards[4].threads[0]
-    assert kinds.is_wall(page(key, at(THREADS[key], thread.number, 1)))
+    assert kinds.is_login_wall(page(key, at(THREADS[key], thread.number, 1)))
 
 
 @pytest.mark.parametrize("key", ENGINES)
@@ -108,7 +108,7 @@ def test_thread_pages_are_followed_to_the_end(key: str) -> None:
     thread = next(thread for thread in FORUMS[key].boards[0].threads if thread.pages(0) == 3)
     document = page(key, at(THREADS[key], thread.number, 1))
     assert kinds.classify(document, NOW).kind in ("thread", "other")
-    assert not kinds.is_wall(document)
+    assert not kinds.is_login_wall(document)
     urls = [document.url]
     while (following := kinds.next_of_thread(document)) is not None and len(urls) < 9:
         urls.append(following)
@@ -162,7 +162,7 @@ def test_navigation_is_neither_board_nor_thread() -> None:
     texts = enumerate(("首页", "论坛公约和注意事项的全文", "联系"))
     items = "".join(f'<li><a href="/a/{number}">{text}</a></li>' for number, text in texts)
     document = dom.from_text(f"<ul>{items}</ul>")
-    assert by_shape([(node, node.get("href") or "", dom.text_of(node)) for node in document.css("a")]) == {}
+    assert sort_by_shape([(node, node.get("href") or "", dom.text_of(node)) for node in document.css("a")]) == {}
 
 
 # growth
@@ -191,7 +191,7 @@ def stored_thread(**more: Any) -> StoredThread:
     ],
 )
 def test_growth_is_detected_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:
-    assert has_grown(Listed("u", "k", "t", replies, last, 60.0), before) is grown
+    assert has_grown(ListEntry("u", "k", "t", replies, last, 60.0), before) is grown
 
 
 # malformed pages

@@ -1,6 +1,6 @@
 """Malformed and huge pages: every algorithm returns posts or ``NotApplicable``, in time linear in the posts.
 
-An algorithm added to ``POSTERS`` is tested here automatically.
+An algorithm added to ``POST_EXTRACTORS`` is tested here automatically.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threads
 from work_counts import ends
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import POSTERS, poster
+from newsportal.extractors.forum import POST_EXTRACTORS, post_extractor
 from newsportal.items import Page
 from newsportal.text import dom
 
@@ -89,7 +89,7 @@ def parsed(name: str) -> dom.Document:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", POSTERS)
+@pytest.mark.parametrize("algorithm", POST_EXTRACTORS)
 @pytest.mark.parametrize("name", BIG)
 def test_huge_page_is_read_in_bounded_time(name: str, algorithm: str) -> None:
     with ends(20):
@@ -98,7 +98,7 @@ def test_huge_page_is_read_in_bounded_time(name: str, algorithm: str) -> None:
 
 def read(algorithm: str, document: dom.Document) -> int | None:
     try:
-        return len(poster(algorithm)(document, NOW))
+        return len(post_extractor(algorithm)(document, NOW))
     except NotApplicable as refusal:
         reason = refusal.reason
     assert reason in {"no-posts", "no-anchors", "no-records"}
@@ -120,7 +120,7 @@ INVALID_PAGES: Final[dict[str, bytes]] = {
 
 
 @pytest.mark.parametrize("case", INVALID_PAGES)
-@pytest.mark.parametrize("algorithm", POSTERS)
+@pytest.mark.parametrize("algorithm", POST_EXTRACTORS)
 def test_invalid_page_is_refused(algorithm: str, case: str) -> None:
     assert read(algorithm, dom.document(Page("https://a.example/1", INVALID_PAGES[case], NOW))) is None
 
@@ -144,13 +144,13 @@ BROKEN: Final = [
 
 
 @pytest.mark.parametrize("html", BROKEN)
-@pytest.mark.parametrize("algorithm", POSTERS)
+@pytest.mark.parametrize("algorithm", POST_EXTRACTORS)
 def test_malformed_markup_is_tolerated(algorithm: str, html: str) -> None:
     read(algorithm, dom.document(Page("https://a.example/1", html.encode("utf-8", "surrogatepass"), NOW)))
     read(algorithm, dom.from_text(html))
 
 
-@pytest.mark.parametrize("algorithm", POSTERS)
+@pytest.mark.parametrize("algorithm", POST_EXTRACTORS)
 def test_gbk_thread_is_decoded(algorithm: str) -> None:
     page = Page("https://a.example/1", threads.discuz().encode("gb18030"), NOW, content_type="text/html; charset=utf-8")
     assert read(algorithm, dom.document(page)) == len(threads.TALK)
@@ -160,4 +160,4 @@ def test_posts_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading a page of 24,000 posts to its end took eight seconds; posts beyond the limit are not read from another container either."""
     monkeypatch.setattr("newsportal.extractors.forum.best.MAX_POSTS", 20)
     page = dom.from_text("".join(map(post, range(50))), "https://bbs.example/thread-1-1-1.html")
-    assert [found.author for found in poster("best")(page, NOW)] == [f"Name{number}" for number in range(20)]
+    assert [found.author for found in post_extractor("best")(page, NOW)] == [f"Name{number}" for number in range(20)]

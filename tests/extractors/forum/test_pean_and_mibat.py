@@ -9,7 +9,7 @@ import pytest
 import threads
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import POSTERS, mibat, pean, poster
+from newsportal.extractors.forum import POST_EXTRACTORS, mibat, pean, post_extractor
 from newsportal.extractors.forum.pean import mark, relative_mean_deviation, tree_match
 from newsportal.items import Post
 from newsportal.text import dom
@@ -110,7 +110,7 @@ def test_posts_of_made_up_board_are_found(algorithm: Callable[..., tuple[Post, .
 
 
 def test_posters_are_found_by_name() -> None:
-    assert set(POSTERS) == {"best", "pean", "mibat"}
-    assert poster("pean") is pean.extract
+    assert set(POST_EXTRACTORS) == {"best", "pean", "mibat"}
+    assert post_extractor("pean") is pean.extract
     with pytest.raises(ValueError, match="best, pean, mibat"):
-        poster("none")
+        post_extractor("none")

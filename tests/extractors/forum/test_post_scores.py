@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.extractors.forum import best, poster
-from newsportal_lab.evaluate.forum import Reading, gold_threads, read_all, row
+from newsportal.extractors.forum import best, post_extractor
+from newsportal_lab.evaluate.forum import ThreadReading, gold_threads, read_all, row
 
 FLOORS = [
     # algorithm, engines, block F1, body F1, author, date
@@ -20,8 +20,8 @@ FLOORS = [
 
 
 @cache
-def readings(data: Path, algorithm: str) -> list[Reading]:
-    return read_all(poster(algorithm), gold_threads(data / "forum"))
+def readings(data: Path, algorithm: str) -> list[ThreadReading]:
+    return read_all(post_extractor(algorithm), gold_threads(data / "forum"))
 
 
 @pytest.mark.data

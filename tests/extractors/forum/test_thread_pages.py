@@ -8,7 +8,7 @@ import pytest
 import threads
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum import poster
+from newsportal.extractors.forum import post_extractor
 from newsportal.extractors.forum.thread import read_page
 from newsportal.text import dom
 
@@ -29,7 +29,7 @@ FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
 def test_deletion_notice_is_not_a_post(notice_text: str) -> None:
     notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{notice_text}</p></div>{FOOT}", REQUESTED_URL)
     with pytest.raises(NotApplicable) as error:
-        read_page(notice, poster("best"), NOW, alone=True)
+        read_page(notice, post_extractor("best"), NOW, single=True)
     assert error.value.reason == "gone"
 
 
@@ -39,7 +39,7 @@ def test_post_about_deletion_is_kept() -> None:
         * 3
     )
     lone = dom.from_text(f"<h1>问一问</h1><p>2026-2-27 10:20</p><div class=content><p>{text}</p></div>{FOOT}", REQUESTED_URL)
-    assert text[:30] in read_page(lone, poster("best"), NOW, alone=True).posts[0].text
+    assert text[:30] in read_page(lone, post_extractor("best"), NOW, single=True).posts[0].text
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_post_about_deletion_is_kept() -> None:
 )
 def test_redirected_thread_url_has_no_posts(url: str, reason: str) -> None:
     with pytest.raises(NotApplicable) as error:
-        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, requested=REQUESTED_URL)
+        read_page(dom.from_text(threads.discuz(), url), post_extractor("best"), NOW, requested=REQUESTED_URL)
     assert error.value.reason == reason
 
 
 def test_thread_under_alternative_url_is_read() -> None:
     page = dom.from_text(threads.discuz(), "https://bbs.example/t/what-it-is-about/9")
-    assert len(read_page(page, poster("best"), NOW, requested=REQUESTED_URL).posts) == len(threads.TALK)
+    assert len(read_page(page, post_extractor("best"), NOW, requested=REQUESTED_URL).posts) == len(threads.TALK)

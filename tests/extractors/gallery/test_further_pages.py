@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from stories import CAPTIONS, TITLE, URL, page, picture, story
 
-from newsportal.extractors.gallery import assemble, further, is_end, open_pages
-from newsportal.extractors.gallery.further_pages import MAX_PAGES, MAX_PICTURES, parse
+from newsportal.extractors.gallery import assemble, end_reason, more_urls, urls_left
+from newsportal.extractors.gallery.further_pages import MAX_PAGES, MAX_PICTURES, parse_pattern
 from newsportal.extractors.gallery.next_page import find_count
 from newsportal.items import GalleryPage, Image
 
@@ -35,14 +35,14 @@ P = "https://p.example/photo/"
     ],
 )
 def test_pattern_gives_page_number_and_next_url(pattern: str, url: str, number: int | None, second: str | None) -> None:
-    assert parse(pattern).number(url) == number
-    assert parse(pattern).url_of(url, 2) == second
+    assert parse_pattern(pattern).number(url) == number
+    assert parse_pattern(pattern).url_of(url, 2) == second
 
 
 @pytest.mark.parametrize("text", ["{id}.html", "{n}_{n}.html", "{id}_{x}{n}.html", "{id}{id}{n}", ""])
 def test_invalid_pattern_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\{"):
-        parse(text)
+        parse_pattern(text)
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def page_url(at: int) -> str:
 
 def test_pattern_without_total_gives_one_page_at_a_time() -> None:
     first = story_page(URL, 0)
-    assert further(first, [URL], "{id}_{n}.html", [first]) == (page_url(2),)
-    assert further(first, [URL], None, [first]) == ()
-    assert further(first, [URL, page_url(2)], "{id}_{n}.html", [first]) == ()
+    assert more_urls(first, [URL], "{id}_{n}.html", [first]) == (page_url(2),)
+    assert more_urls(first, [URL], None, [first]) == ()
+    assert more_urls(first, [URL, page_url(2)], "{id}_{n}.html", [first]) == ()
 
 
 def test_total_gives_all_pages() -> None:
     first = story_page(URL, 0, "<p>1/4</p>")
     assert first.total == 4
-    assert further(first, [URL], "{id}_{n}.html", [first]) == (page_url(2), page_url(3), page_url(4))
+    assert more_urls(first, [URL], "{id}_{n}.html", [first]) == (page_url(2), page_url(3), page_url(4))
 
 
 def test_pager_links_give_further_pages() -> None:
@@ -102,18 +102,18 @@ def test_pager_links_give_further_pages() -> None:
     )
     assert first.pages == (page_url(1), page_url(2), page_url(3))
     assert first.next == page_url(2)
-    assert further(first, [URL], None, [first]) == (page_url(2), page_url(3))
+    assert more_urls(first, [URL], None, [first]) == (page_url(2), page_url(3))
 
 
 def test_pager_total_gives_pages_without_links() -> None:
     first = story_page(URL, 0, f'<p>第1页 共4页</p><a href="{page_url(2)}">下一页</a>')
-    assert further(first, [URL], None, [first]) == (page_url(2), page_url(3), page_url(4))
+    assert more_urls(first, [URL], None, [first]) == (page_url(2), page_url(3), page_url(4))
 
 
 def test_lettered_pages_of_a_pager() -> None:
     lettered = URL.replace(".html", "b.html")
     first = story_page(URL, 0, f'<a href="{lettered}">下一页</a>')
-    assert further(first, [URL], None, [first]) == (lettered,)
+    assert more_urls(first, [URL], None, [first]) == (lettered,)
 
 
 def test_arrows_and_thumbnails_are_pager_links() -> None:
@@ -121,19 +121,19 @@ def test_arrows_and_thumbnails_are_pager_links() -> None:
     body = f'<table><tr><td><a href="{page_url(2)}"><img src="{picture(0)}"></a></td></tr></table><p>{CAPTIONS[0]}</p><ul class="strip">{strip}</ul>'
     first = story(page(body))
     assert [image.url for image in first.images] == [picture(0)]
-    assert further(first, [URL], None, [first]) == (page_url(2), page_url(3), page_url(4))
+    assert more_urls(first, [URL], None, [first]) == (page_url(2), page_url(3), page_url(4))
 
 
 def test_numbered_links_with_unrelated_urls() -> None:
     row = '<div class="pages"><span>1</span> ' + "".join(f'<a href="/2026/1122/c1031{at}.html">{at}</a> ' for at in (2, 3, 4)) + "</div>"
     first = story_page(URL, 0, row + "<p>1/4</p>")
-    assert [url[-11:] for url in further(first, [URL], None, [first])] == ["c10312.html", "c10313.html", "c10314.html"]
+    assert [url[-11:] for url in more_urls(first, [URL], None, [first])] == ["c10312.html", "c10313.html", "c10314.html"]
 
 
 @pytest.mark.parametrize("words", ["下一组图", "下一组", "下一图集", "下一篇", "next gallery"])
 def test_link_to_next_story_is_not_followed(words: str) -> None:
     first = story_page(URL, 0, f'<p>2/4</p><a href="/2026/1122/c10236.html">{words}</a>')
-    assert "https://photo.example/2026/1122/c10236.html" not in further(first, [URL], None, [first])
+    assert "https://photo.example/2026/1122/c10236.html" not in more_urls(first, [URL], None, [first])
 
 
 def test_image_linked_to_next_story_is_kept() -> None:
@@ -144,40 +144,40 @@ def test_image_linked_to_next_story_is_kept() -> None:
 def test_reasons_that_end_a_story() -> None:
     first, second = story_page(URL, 0), story_page(page_url(2), 1)
     pages = [first, second]
-    assert is_end(story_page(page_url(3), 2), pages, requested=page_url(3)) is None
-    assert is_end(story_page(page_url(3), 1), pages, requested=page_url(3)) == "repeats"
-    assert is_end(story_page("https://photo.example/2026/1122/c10999.html", 3), pages, requested=page_url(3)) == "elsewhere"
+    assert end_reason(story_page(page_url(3), 2), pages, requested=page_url(3)) is None
+    assert end_reason(story_page(page_url(3), 1), pages, requested=page_url(3)) == "repeats"
+    assert end_reason(story_page("https://photo.example/2026/1122/c10999.html", 3), pages, requested=page_url(3)) == "elsewhere"
     assert (
-        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), pages, requested=page_url(3))
+        end_reason(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), pages, requested=page_url(3))
         == "front-page"
     )
-    assert is_end(first, [], requested=URL) is None
+    assert end_reason(first, [], requested=URL) is None
 
 
 def test_repeated_image_beside_new_advertisement_ends_story() -> None:
     again = story_page(page_url(3), 1, '<p><img src="https://ads.example/uploads/9.jpg"></p>')
-    assert is_end(again, [story_page(URL, 0), story_page(page_url(2), 1)], requested=page_url(3)) == "repeats"
+    assert end_reason(again, [story_page(URL, 0), story_page(page_url(2), 1)], requested=page_url(3)) == "repeats"
 
 
 def test_other_story_at_the_url_ends_story() -> None:
     other = story_page(page_url(2), 1, "<p>2/9</p>", title="北麓冰上帆船赛鸣枪")
-    assert is_end(other, [story_page(URL, 0, "<p>1/4</p>")], requested=page_url(2)) == "another-story"
+    assert end_reason(other, [story_page(URL, 0, "<p>1/4</p>")], requested=page_url(2)) == "another-story"
 
 
 def test_open_pages_end_at_max_pages() -> None:
     pages = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(page_url(at)) for at in range(2, MAX_PAGES + 1))]
-    assert open_pages(pages, [], "{id}_{n}.html") == ()
+    assert urls_left(pages, [], "{id}_{n}.html") == ()
 
 
 def test_failed_pages_count_towards_max_pages() -> None:
     requested = [page_url(at) for at in range(2, MAX_PAGES + 1)]
-    assert further(GalleryPage(URL, next=page_url(900)), requested, None, ()) == ()
+    assert more_urls(GalleryPage(URL, next=page_url(900)), requested, None, ()) == ()
 
 
 def test_no_further_pages_after_max_pictures() -> None:
     images = tuple(Image(f"https://photo.example/{at}.jpg") for at in range(MAX_PICTURES))
-    assert further(GalleryPage(URL, images=images[1:], next=page_url(2)), (), None, ()) == (page_url(2),)
-    assert further(GalleryPage(URL, images=images, next=page_url(2)), (), None, ()) == ()
+    assert more_urls(GalleryPage(URL, images=images[1:], next=page_url(2)), (), None, ()) == (page_url(2),)
+    assert more_urls(GalleryPage(URL, images=images, next=page_url(2)), (), None, ()) == ()
 
 
 def test_story_is_complete_when_no_page_is_open() -> None:

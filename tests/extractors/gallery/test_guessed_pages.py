@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.extractors.gallery import further, guess, guessed, is_same_story_page
+from newsportal.extractors.gallery import guess_pattern, is_same_story_page, more_urls, proven_pattern
 from newsportal.items import GalleryPage, Image
 
 P = "https://p.example/photo/"
@@ -32,7 +32,7 @@ def first_page(url: str, pictures: int = 1, **more: object) -> GalleryPage:
 )
 def test_usual_second_page_url_is_guessed(url: str, second: str) -> None:
     page = first_page(url)
-    assert further(page, (), guess(page), ()) == (second,)
+    assert more_urls(page, (), guess_pattern(page), ()) == (second,)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_usual_second_page_url_is_guessed(url: str, second: str) -> None:
     ],
 )
 def test_no_guess_with_pager_or_unusual_url(page: GalleryPage) -> None:
-    assert guess(page) is None
+    assert guess_pattern(page) is None
 
 
 def test_guessed_page_must_match_title_and_day() -> None:
@@ -64,5 +64,5 @@ def test_guessed_page_must_match_title_and_day() -> None:
 
 def test_guessed_pattern_is_derived_from_pages() -> None:
     first, second = first_page(P + "123.html"), first_page(P + "123_2.html")
-    assert guessed([second, first]) == "{id}_{n}.html"
-    assert guessed([first]) is None
+    assert proven_pattern([second, first]) == "{id}_{n}.html"
+    assert proven_pattern([first]) is None

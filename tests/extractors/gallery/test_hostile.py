@@ -11,7 +11,7 @@ from work_counts import count_calls, ends
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.gallery import assemble, read
-from newsportal.extractors.gallery.script_values import values
+from newsportal.extractors.gallery.script_values import find_values
 from newsportal.items import GalleryPage, Image
 from newsportal.text import dom
 
@@ -55,7 +55,7 @@ def test_hostile_page_is_read_in_bounded_time(kind: str) -> None:
 
 def test_script_values_are_limited() -> None:
     document = dom.from_text("<script>" + 'x={"src":"/1.jpg"};' * 5_000 + "</script>", URL)
-    assert len(list(values(document))) <= 301
+    assert len(list(find_values(document))) <= 301
 
 
 def test_long_urls_are_ordered_in_bounded_time() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from newsportal.extractors.gallery.page import GalleryEntry, entries
+from newsportal.extractors.gallery.page import GalleryEntry, find_entries
 from newsportal.text import dom
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ PAGE = """<html><head><title>图片频道</title></head><body>
 
 
 def items(**rules: object) -> list[GalleryEntry]:
-    return entries(dom.from_text(PAGE, "https://www.news.example/photo/"), NOW, **rules)  # type: ignore[arg-type]
+    return find_entries(dom.from_text(PAGE, "https://www.news.example/photo/"), NOW, **rules)  # type: ignore[arg-type]
 
 
 def paths(links: list[GalleryEntry]) -> list[str]:
@@ -65,4 +65,4 @@ def test_title_and_date_come_from_image_and_headline() -> None:
 
 
 def test_page_without_links() -> None:
-    assert entries(dom.from_text("<p>没有", "https://www.news.example/photo/"), NOW) == []
+    assert find_entries(dom.from_text("<p>没有", "https://www.news.example/photo/"), NOW) == []

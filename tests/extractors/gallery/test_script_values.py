@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.extractors.gallery.script_values import NoLiteral, literal, values
+from newsportal.extractors.gallery.script_values import NoLiteral, find_values, parse_literal
 from newsportal.text import dom
 
 
@@ -22,17 +22,17 @@ from newsportal.text import dom
     ],
 )
 def test_literals_are_parsed(text: str, value: Any) -> None:
-    assert literal(text, 0, len(text)) == (value, len(text))
+    assert parse_literal(text, 0, len(text)) == (value, len(text))
 
 
 @pytest.mark.parametrize("text", ["{a: f(1)}", "[1 + 2]", "{a}", "[1, 2", "{a: function(){}}", "`${x}`", "", "[" * 100 + "]" * 100])
 def test_expressions_are_not_literals(text: str) -> None:
     with pytest.raises(NoLiteral):
-        literal(text, 0, len(text))
+        parse_literal(text, 0, len(text))
 
 
 def script_values(html: str) -> list[Any]:
-    return [value for _, value in values(dom.from_text(html, "https://p.example/"))]
+    return [value for _, value in find_values(dom.from_text(html, "https://p.example/"))]
 
 
 @pytest.mark.parametrize(

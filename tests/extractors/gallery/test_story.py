@@ -8,7 +8,7 @@ import pytest
 
 from newsportal.extractors.gallery import assemble
 from newsportal.extractors.gallery.story import bare_title
-from newsportal.extractors.gallery.variants import enter, variant
+from newsportal.extractors.gallery.variants import add_image, parse_variant
 from newsportal.items import GalleryPage, Image
 
 U = "https://p.example/photo/10235{}.html"
@@ -86,13 +86,13 @@ def test_larger_size_of_an_image_is_kept(small: str, large: str) -> None:
     for urls in ((small, large), (large, small)):
         found: dict[str, Image] = {}
         for url in urls:
-            enter(found, Image(f"https://p.example{url}"))
+            add_image(found, Image(f"https://p.example{url}"))
         assert [image.url for image in found.values()] == [f"https://p.example{large}"]
 
 
 def test_lettered_series_is_not_one_image() -> None:
     found: dict[str, Image] = {}
     for letter in "abcdlm":
-        enter(found, Image(f"https://p.example/up/7f3_{letter}.jpg"))
+        add_image(found, Image(f"https://p.example/up/7f3_{letter}.jpg"))
     assert len(found) == 6
-    assert variant("https://p.example/up/p_001.jpg").key != variant("https://p.example/up/p_002.jpg").key
+    assert parse_variant("https://p.example/up/p_001.jpg").key != parse_variant("https://p.example/up/p_002.jpg").key

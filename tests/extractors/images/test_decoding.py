@@ -10,7 +10,7 @@ from PIL import Image
 from newsportal.errors import NotApplicable
 from newsportal.extractors.images import thumbnails
 from newsportal.extractors.images.head import read_header
-from newsportal.extractors.images.thumbnails import MAX_SCANS, decode_image, reduced
+from newsportal.extractors.images.thumbnails import MAX_SCANS, decode_image, shrink
 
 
 def saved(picture: Image.Image, format: str, **options: object) -> bytes:
@@ -29,7 +29,7 @@ def half(width: int, height: int) -> tuple[int, int]:
 
 def test_jpeg_with_too_many_scans_is_refused() -> None:
     data = saved(noise(64, 64), "JPEG", progressive=True)
-    at = data.rindex(thumbnails.SCAN)
+    at = data.rindex(thumbnails.SCAN_MARKER)
     bomb = data[:at] + data[at:-2] * MAX_SCANS + data[-2:]
     assert read_header(bomb).width == 64  # its header is valid
     with pytest.raises(NotApplicable, match="scans") as caught, decode_image(bomb, half):
@@ -53,11 +53,11 @@ def test_memory_intensive_formats_have_lower_pixel_limits(format: str, most: int
 def test_reduction_in_bands_equals_reduction_at_once(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = noise(300, 211, "L").convert(mode)
     target = "RGBA" if mode in ("RGBA", "LA") else "RGB"
-    expected = reduced(picture, target, (100, 70))
-    monkeypatch.setattr(thumbnails, "BAND", 1000)
-    assert reduced(picture, target, (100, 70)).tobytes() == expected.tobytes()
+    expected = shrink(picture, target, (100, 70))
+    monkeypatch.setattr(thumbnails, "BAND_PIXELS", 1000)
+    assert shrink(picture, target, (100, 70)).tobytes() == expected.tobytes()
     assert (expected.mode, expected.size) == (target, (100, 71))
-    assert reduced(picture, target, (300, 211)).size == (300, 211)
+    assert shrink(picture, target, (300, 211)).size == (300, 211)
 
 
 def test_transparency_is_kept_and_exif_rotation_applied() -> None:

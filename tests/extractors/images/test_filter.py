@@ -7,7 +7,16 @@ from itertools import pairwise
 import pytest
 
 from newsportal.extractors.images import filter as rules
-from newsportal.extractors.images.filter import StoryPictures, copies, different, drop_reason, frequent, key, mark_dropped, title_key
+from newsportal.extractors.images.filter import (
+    StoryPictures,
+    are_copies,
+    distinct_stories,
+    drop_reason,
+    frequency_reason,
+    key,
+    mark_dropped,
+    title_key,
+)
 from newsportal.items import Image
 
 SITE = "photo.example"
@@ -49,50 +58,50 @@ def test_different_images_have_different_keys() -> None:
 
 def test_image_on_every_story_is_frequent() -> None:
     stories = [story(number, "logo", *own(number)) for number in range(3)]
-    assert frequent(stories[:2], {}) is None
-    assert frequent(stories, {}) == "frequent"
+    assert frequency_reason(stories[:2], {}) is None
+    assert frequency_reason(stories, {}) == "frequent"
 
 
 def test_site_images_outnumber_story_images() -> None:
     """Two photographs and four images of the site: consecutive stories share most images and are still different."""
     stories = [story(number, "logo", "code", "ad", "foot", *own(number, 2)) for number in range(5)]
-    assert len(different(stories)) == 5
-    assert frequent(stories, {}) == "frequent"
+    assert len(distinct_stories(stories)) == 5
+    assert frequency_reason(stories, {}) == "frequent"
 
 
 def test_copies_on_many_sites_are_one_story() -> None:
     pictures = own(1, 8)
     same = [story(number, *pictures, f"{number}/logo", site=f"site{number}.example", title="古镇的春天") for number in range(9)]
-    assert len(different(same)) == 1
-    assert frequent(same, {}) is None
+    assert len(distinct_stories(same)) == 1
+    assert frequency_reason(same, {}) is None
     retitled = [story(number, *pictures[: 8 - number % 3], f"{number}/logo", site=f"site{number}.example") for number in range(9)]
-    assert frequent(retitled, {}) is None
+    assert frequency_reason(retitled, {}) is None
 
 
 def test_copies_in_channels_of_one_site_are_one_story() -> None:
     channels = [story(number, "logo", *own(1, 8), title="古镇的春天（组图）" if number else "古镇的春天") for number in range(5)]
-    assert frequent(channels, {}) is None
+    assert frequency_reason(channels, {}) is None
     retitled = [story(number, "logo", *own(1, 8)) for number in range(5)]
-    assert frequent(retitled, {}) is None
+    assert frequency_reason(retitled, {}) is None
 
 
 def test_advertisement_on_many_sites_is_frequent() -> None:
     stories = [story(number, "ad", *own(number), site=f"site{number % 5}.example") for number in range(5)]
-    assert frequent(stories, {}) == "frequent-elsewhere"
-    assert frequent(stories[:4], {}) is None
+    assert frequency_reason(stories, {}) == "frequent-elsewhere"
+    assert frequency_reason(stories[:4], {}) is None
 
 
 def test_threshold_grows_with_size_of_site() -> None:
     stories = [story(number, "portrait", *own(number)) for number in range(5)]
-    assert frequent(stories, {SITE: 200}) == "frequent"
-    assert frequent(stories, {SITE: 5000}) is None
+    assert frequency_reason(stories, {SITE: 200}) == "frequent"
+    assert frequency_reason(stories, {SITE: 5000}) is None
     many = [story(number, "ad", *own(number)) for number in range(rules.MAX_STORIES)]
-    assert frequent(many, {SITE: 1_000_000}) == "frequent"
+    assert frequency_reason(many, {SITE: 1_000_000}) == "frequent"
 
 
 def test_stories_without_images_are_not_copies() -> None:
-    assert not copies(story(1), story(2))
-    assert frequent([], {}) is None
+    assert not are_copies(story(1), story(2))
+    assert frequency_reason([], {}) is None
 
 
 def test_title_key_ignores_labels() -> None:
@@ -153,7 +162,7 @@ def test_reasons_and_order_are_kept() -> None:
     found = mark_dropped(images, {"a.example/ad.jpg": "frequent"})
     assert [image.url for image in found] == [image.url for image in images]
     assert [image.dropped for image in found] == [None, "gone", "frequent", "small"]
-    assert rules.left_out(found) == {"gone": 1, "frequent": 1, "small": 1}
+    assert rules.count_dropped(found) == {"gone": 1, "frequent": 1, "small": 1}
 
 
 def test_editor_decision_overrides_filter() -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, read_header
+from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, ImageHeader, read_header
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")
 ORIENTATION = 0x0112
@@ -45,13 +45,13 @@ def size_or_reason(data: bytes) -> tuple[int, int] | str:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_format_and_size_of_complete_image(format: str) -> None:
-    assert read_header(encoded_image(format)) == Head(format.lower(), 301, 207, whole=True)
+    assert read_header(encoded_image(format)) == ImageHeader(format.lower(), 301, 207, complete=True)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_truncated_image_reports_size(format: str) -> None:
     data = encoded_image(format)
-    assert read_header(data[: len(data) // 2]) == Head(format.lower(), 301, 207, whole=False)
+    assert read_header(data[: len(data) // 2]) == ImageHeader(format.lower(), 301, 207, complete=False)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -64,7 +64,7 @@ def test_any_truncation_is_read_or_refused(format: str) -> None:
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"exif": turned(1)}, {"quality": 5}], ids=["VP8L", "VP8X", "VP8"])
 def test_webp_variants(options: dict[str, Any]) -> None:
-    assert read_header(encoded_image("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
+    assert read_header(encoded_image("WEBP", 1023, 7, **options)) == ImageHeader("webp", 1023, 7, complete=True)
 
 
 def test_exif_rotation_swaps_width_and_height() -> None:
@@ -81,7 +81,7 @@ def test_progressive_and_grey_jpeg_and_top_down_bmp() -> None:
     assert read_header(grey.getvalue()).height == 30
     downwards = bytearray(encoded_image("BMP"))
     downwards[22:26] = struct.pack("<i", -207)
-    assert read_header(bytes(downwards)) == Head("bmp", 301, 207, whole=True)
+    assert read_header(bytes(downwards)) == ImageHeader("bmp", 301, 207, complete=True)
 
 
 def test_size_beyond_first_bytes_is_reported_as_cut() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from newsportal.extractors.fields.metadata import read_metadata
-from newsportal.extractors.images.article_images import of_article, settle
+from newsportal.extractors.images.article_images import collect_images, set_final_sources
 from newsportal.items import Image
 from newsportal.text import dom
 
@@ -14,7 +14,7 @@ BASE = "https://news.example/a/1.html"
 
 def read(body: str, head: str = "<title>滨海新线今晨通车_滨海网</title>") -> tuple[Image, ...]:
     document = dom.from_text(f"<html><head>{head}</head><body>{body}</body></html>", BASE)
-    return of_article(next(document.root.iter("body")), document, read_metadata(document))
+    return collect_images(next(document.root.iter("body")), document, read_metadata(document))
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_metadata_image_is_a_fallback() -> None:
 
 def test_settle_sets_src_of_lazy_images() -> None:
     body = dom.parse_html("<body><img src=/loading.gif data-original=/p.jpg></body>")
-    settle(body, BASE)
+    set_final_sources(body, BASE)
     assert next(body.iter("img")).get("src") == "https://news.example/p.jpg"

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.images.thumbnails import SAME, distance, fingerprint, phash
+from newsportal.extractors.images.thumbnails import MAX_COPY_DISTANCE, distance, fingerprint, phash
 
 Picture = Image.Image
 
@@ -52,7 +52,7 @@ def cropped(picture: Picture, share: float) -> Picture:
     return picture.crop((across, down, picture.width - across, picture.height - down))
 
 
-def share_within(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
+def share_within(change: Callable[[Picture], Picture], bits: int = MAX_COPY_DISTANCE) -> float:
     """Return the share of images whose hash changes by at most ``bits``."""
     close = [distance(phash(image) or "", phash(change(image)) or "") <= bits for image in photos()]
     return sum(close) / len(close)
@@ -73,7 +73,7 @@ def test_small_crops_hardly_change_hash() -> None:
 def test_different_images_have_distant_hashes() -> None:
     prints = [phash(image) or "" for image in photos()]
     distances = [distance(first, other) for place, first in enumerate(prints) for other in prints[:place]]
-    assert min(distances) > SAME
+    assert min(distances) > MAX_COPY_DISTANCE
     assert 28 < sum(distances) / len(distances) < 36
     assert share_within(lambda image: image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
 
@@ -100,7 +100,7 @@ def test_exif_rotation_is_applied_before_hashing() -> None:
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
 def test_every_format_is_hashed(format: str) -> None:
-    assert distance(fingerprint(saved(photos()[2], format)) or "", phash(photos()[2]) or "") <= SAME
+    assert distance(fingerprint(saved(photos()[2], format)) or "", phash(photos()[2]) or "") <= MAX_COPY_DISTANCE
 
 
 def test_undecodable_image_is_refused() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.lists.boards import BoardRules, check, number_of, presets, read_board
+from newsportal.extractors.lists.boards import BoardRules, check_rule, parse_number, presets, read_board
 from newsportal.items import Page
 
 ROWS = BoardRules("json", "data[]", "word", "join('', ['https://s.example/?q=', word])", heat="num")
@@ -44,7 +44,7 @@ def test_preset_reads_its_answer(name: str) -> None:
     settings = {key: value for key, value in presets()[name].items() if key != "url"}
     rules = BoardRules(**settings)  # type: ignore[arg-type]
     for key in settings.keys() - {"format"}:
-        check(settings[key], rules.format)
+        check_rule(settings[key], rules.format)
     body = ANSWERS[name]
     first = read_board(page(body, "text/html" if rules.format == "html" else "application/json"), rules)[0]
     assert (first.title, first.url, first.rank, first.heat) == EXPECTED[name]
@@ -93,10 +93,10 @@ def test_entry_without_web_url_is_skipped(link: Any) -> None:
     [("1,204", 1204), ("356 万热度", 3_560_000), ("12.3k", 12_300), ("1.5亿", 150_000_000), ("热", None), (None, None), ("9" * 400, None)],
 )
 def test_heat_is_parsed_with_its_unit(text: str | None, number: float | None) -> None:
-    assert number_of(text) == (None if number is None else pytest.approx(number))
+    assert parse_number(text) == (None if number is None else pytest.approx(number))
 
 
 def test_invalid_rule_is_refused() -> None:
     for rule, format in (("data[", "json"), ("ol >", "html"), ("//[", "html")):
         with pytest.raises(ValueError, match="not a"):
-            check(rule, format)  # type: ignore[arg-type]
+            check_rule(rule, format)  # type: ignore[arg-type]

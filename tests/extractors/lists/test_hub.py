@@ -16,7 +16,7 @@ from work_counts import count_calls
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.hub import HubLink, HubRules
 from newsportal.extractors.lists.hub_anchors import title_length
-from newsportal.extractors.lists.hub_urls import Address, pattern
+from newsportal.extractors.lists.hub_urls import Address, url_pattern
 from newsportal.text import dom
 
 PAGES = Path(__file__).parent / "hub"
@@ -198,8 +198,8 @@ def test_title_length_counts_chinese_by_character() -> None:
 
 def test_urls_of_one_template_share_a_pattern() -> None:
     first, second = Address(f"{SITE}/20/0802/FJ1PABCD01.html?from=a"), Address("http://tech.hedong.example/20/0731/FIT0B0MS00.html")
-    assert pattern(first) == pattern(second) == "hedong.example/N2/N4/C.html?"
-    assert pattern(first) != pattern(Address(f"{SITE}/20/0802/"))
+    assert url_pattern(first) == url_pattern(second) == "hedong.example/N2/N4/C.html?"
+    assert url_pattern(first) != url_pattern(Address(f"{SITE}/20/0802/"))
 
 
 PIECES = ['<a href="', "http://[", '">', "</a>", "<li>", "标题", "#", "?id=", "&", "<nav>", "/", "\x00", "2026-01-01", "%zz"]

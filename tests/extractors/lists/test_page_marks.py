@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.extractors.lists.page_marks import last_id, places, sister_step, step, without_mark
+from newsportal.extractors.lists.page_marks import last_id, marks_of, mobile_step, step, without_mark
 
 SITE = "http://news.hedong.example"
 
@@ -38,11 +38,11 @@ SITE = "http://news.hedong.example"
     ],
 )
 def test_url_continues_another(path: str, other: str, numbers: tuple[int | None, int | None]) -> None:
-    found = step(places(SITE + path), SITE + other)
+    found = step(marks_of(SITE + path), SITE + other)
     assert found is not None
-    assert (found.here, found.there) == numbers
-    if found.there is not None:
-        assert found.form.replace("{}", str(found.there)) == SITE + other
+    assert (found.current, found.other) == numbers
+    if found.other is not None:
+        assert found.form.replace("{}", str(found.other)) == SITE + other
 
 
 @pytest.mark.parametrize(
@@ -62,24 +62,24 @@ def test_url_continues_another(path: str, other: str, numbers: tuple[int | None,
     ],
 )
 def test_urls_of_other_articles_and_lists_do_not_continue(path: str, other: str) -> None:
-    assert step(places(SITE + path), SITE + other) is None
+    assert step(marks_of(SITE + path), SITE + other) is None
 
 
 def test_mobile_hosts_are_equivalent() -> None:
-    desktop = places("https://www.hedong.example/a/830115.html")
+    desktop = marks_of("https://www.hedong.example/a/830115.html")
     assert step(desktop, "http://m.hedong.example/a/830115_2.html") is not None
     assert step(desktop, "http://bbs.hedong.example/a/830115_2.html") is None
     other_form = "https://wap.hedong.example/Content-830115_2.html"
     assert step(desktop, other_form) is None
-    assert sister_step(desktop, other_form) is not None
-    assert sister_step(desktop, "https://wap.hexi.example/Content-830115_2.html") is None
-    assert sister_step(desktop, "https://wap.hedong.example/Content-830116_2.html") is None
+    assert mobile_step(desktop, other_form) is not None
+    assert mobile_step(desktop, "https://wap.hexi.example/Content-830115_2.html") is None
+    assert mobile_step(desktop, "https://wap.hedong.example/Content-830116_2.html") is None
 
 
 def test_invalid_url_has_no_readings() -> None:
-    assert places("http://[") == ()
-    assert places("about:blank") == ()
-    assert places("http://a.example/" + "a" * 5000) == ()
+    assert marks_of("http://[") == ()
+    assert marks_of("about:blank") == ()
+    assert marks_of("http://a.example/" + "a" * 5000) == ()
 
 
 def test_article_id_is_the_last_number_or_code() -> None:

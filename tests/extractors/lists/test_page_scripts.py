@@ -21,7 +21,7 @@ NAMED = 'var _PAGE_COUNT="3"; var _PAGE_INDEX="0"; var _PAGE_NAME="t20260312_830
 
 def read(script: str) -> list[tuple[int, int, str]]:
     found = script_pagers(dom.from_text(f"<p>文</p><script>{script}</script>"))
-    return [(pager.count, pager.current, pager.address(pager.current + 1)) for pager in found]
+    return [(pager.count, pager.current, pager.url_of(pager.current + 1)) for pager in found]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_forms_of_script_pagers(script: str, found: list[tuple[int, int, str]]) 
 
 def test_first_page_url_has_no_number() -> None:
     pager = next(script_pagers(dom.from_text(f"<script>{NAMED}</script>")))
-    assert [pager.address(index) for index in range(3)] == ["t20260312_830115.html", "t20260312_830115_1.html", "t20260312_830115_2.html"]
+    assert [pager.url_of(index) for index in range(3)] == ["t20260312_830115.html", "t20260312_830115_1.html", "t20260312_830115_2.html"]
 
 
 def test_adversarial_scripts_take_bounded_time() -> None:

@@ -151,9 +151,9 @@ def test_page_urls_may_count_from_zero() -> None:
     ],
 )
 def test_single_page_link_is_found(link: str) -> None:
-    assert pager(f'<a href="830115_2.html">下一页</a>{link}').whole is not None
-    assert pager(link).whole is None, "an article of one page has no single-page version"
-    assert pager('<a href="830115_2.html">下一页</a><a href="/photos/">查看全部</a>').whole is None
+    assert pager(f'<a href="830115_2.html">下一页</a>{link}').single_page is not None
+    assert pager(link).single_page is None, "an article of one page has no single-page version"
+    assert pager('<a href="830115_2.html">下一页</a><a href="/photos/">查看全部</a>').single_page is None
 
 
 def test_pager_without_known_page_url() -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.lists.result_fields import date_in, is_date, split_site, split_summary, title_of
-from newsportal.extractors.lists.result_list import page_host, result_list
+from newsportal.extractors.lists.result_fields import find_date, is_date, split_site, split_summary, title_of
+from newsportal.extractors.lists.result_list import find_results, page_host
 from newsportal.text.dom import Document, from_text
 
 FIXTURES = Path(__file__).parent / "engines" / "fixtures"
@@ -28,7 +28,7 @@ def layout(name: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def titles_and_links(html: str) -> list[tuple[str, str]]:
-    return [(entry.title, entry.link) for entry in result_list(from_text(html))]
+    return [(entry.title, entry.link) for entry in find_results(from_text(html))]
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -62,7 +62,7 @@ def site_search(link: str = "/2024/{}.shtml", summary: str = "记者走访了七
 
 
 def test_rows_without_a_common_element_are_grouped() -> None:
-    entries = result_list(site_search())
+    entries = find_results(site_search())
     assert [entry.link for entry in entries] == [f"/2024/{number}.shtml" for number in range(1, 6)]
     assert entries[4].summary == "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。"
     assert (entries[4].site, entries[4].date) == ("示例周刊", "2024-05-05 08:30")
@@ -89,8 +89,8 @@ def test_page_without_results_has_none(html: str) -> None:
 
 
 def test_numbered_articles_of_same_host_are_results() -> None:
-    assert len(result_list(site_search("/?p=12{}"))) == 5
-    assert result_list(site_search("/?s=x&q=词{}")) == []
+    assert len(find_results(site_search("/?p=12{}"))) == 5
+    assert find_results(site_search("/?s=x&q=词{}")) == []
 
 
 def test_labelled_advertisements_are_left_out() -> None:
@@ -168,7 +168,7 @@ def test_date_before_summary_is_split_off(text: str | None, expected: tuple[str 
 def test_dates_and_texts_containing_dates() -> None:
     assert all(map(is_date, ("2h", "23d", "昨天18:37", "- 2021-9-16", "发布于 2024-05-01", "3 hours ago")))
     assert not any(map(is_date, ("", "一", "示例日报", "2024年度报告", "iPhone 15", "5月1日起多地景区实行预约制")))
-    assert date_in("示例 昨天18:37 报道") == "昨天18:37"
+    assert find_date("示例 昨天18:37 报道") == "昨天18:37"
 
 
 TAGS = st.sampled_from(
@@ -180,6 +180,6 @@ SOUP = st.lists(st.tuples(TAGS, st.text(max_size=30), st.booleans()), max_size=4
 @given(SOUP)
 def test_any_markup_is_accepted(soup: list[tuple[str, str, bool]]) -> None:
     html = "".join(f"<{tag}>{text}" + (f"</{tag.split()[0]}>" if closed else "") for tag, text, closed in soup)
-    for entry in result_list(from_text(html)):
+    for entry in find_results(from_text(html)):
         assert entry.title
         assert entry.link

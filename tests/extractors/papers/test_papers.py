@@ -43,7 +43,7 @@ def test_gaussian_kernel_sums_to_one() -> None:
 
 
 def test_text_without_markup_is_escaped() -> None:
-    found = papers.answer(dom.from_text("<title>标题</title>"), NOW, "x", ["一<script>二", "三"])
+    found = papers.make_extraction(dom.from_text("<title>标题</title>"), NOW, "x", ["一<script>二", "三"])
     assert (found.title, found.text, found.html) == ("标题", "一<script>二\n三", "<p>一&lt;script&gt;二</p><p>三</p>")
 
 

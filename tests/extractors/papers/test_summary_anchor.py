@@ -15,7 +15,15 @@ from work_counts import ends
 from newsportal.cli.pages import saved_pages
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor
-from newsportal.extractors.papers.summary_anchor import MAX_LAYOUTS, SummaryAnchor, anchor_of, enclosing, find_block, layout_of, read_source
+from newsportal.extractors.papers.summary_anchor import (
+    MAX_LAYOUTS,
+    SummaryAnchor,
+    anchor_of,
+    enclosing_blocks,
+    find_block,
+    layout_of,
+    read_source,
+)
 from newsportal.items import Link, Page
 from newsportal.text import dom
 
@@ -160,7 +168,7 @@ def test_enclosing_matches_a_stack(parts: list[str]) -> None:
         elif part == "</div>" and stack:
             stack.pop()
         place += len(part)
-    found = enclosing(read_source(html), "div", place)
+    found = enclosing_blocks(read_source(html), "div", place)
     assert (found.tag.start if found else None) == (stack[-1] if stack else None)
 
 

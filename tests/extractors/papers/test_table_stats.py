@@ -20,7 +20,7 @@ def body_of(html: str) -> dom.Element:
 def chosen_id(html: str, share: float = table_stats.T) -> str | None:
     body = body_of(html)
     counts = table_stats.count(body)
-    block = table_stats.choose(counts, table_stats.tables_or_blocks(body, counts), share=share)
+    block = table_stats.choose_block(counts, table_stats.tables_or_blocks(body, counts), share=share)
     return None if block is None else block.get("id")
 
 

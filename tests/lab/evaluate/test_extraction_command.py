@@ -21,7 +21,7 @@ from newsportal.extractors import extractor
 from newsportal_lab.evaluate import peers, report
 from newsportal_lab.evaluate.extraction import numeric_parameters
 from newsportal_lab.evaluate.gold import GoldPage, gold_pages
-from newsportal_lab.evaluate.running import READINGS, has_jieba_characters, has_jieba_words, readers
+from newsportal_lab.evaluate.running import VARIANTS, has_jieba_characters, has_jieba_words, readers
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "score", "valid", "has_body", "only_body"]
 FIGURES += ["title", "date", "author", "source", "unanswered", "ms"]
@@ -241,9 +241,9 @@ def test_missing_peer_error_names_extra(folders: list[Path], monkeypatch: pytest
 
 def test_variants_of_method_have_own_rows(folders: list[Path]) -> None:
     found = {row["algorithm"] for row in rows(folders[0])}
-    assert {"cevc", *READINGS} <= found
+    assert {"cevc", *VARIANTS} <= found
     page = save_page(folders[0].parent / "one", "<div><div><p>这是唯一的一段，它就是整篇文章。</p></div><p>版权所有，请勿转载</p></div>")
-    texts = {name: reader.read(page).answer.text for name, reader in zip(READINGS, readers([*READINGS], []), strict=True)}
+    texts = {name: reader.read(page).answer.text for name, reader in zip(VARIANTS, readers([*VARIANTS], []), strict=True)}
     assert "版权" not in (texts["cevc:text-leaves"] or "")
     assert has_jieba_characters("目的地")
     assert not has_jieba_words("目的地"), "的 is no word there"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from newsportal.cli import app
 from newsportal.items import Post
 from newsportal_lab.evaluate import forum
-from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
+from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, is_same_day, match_posts, score_posts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LONG = "滨海新线今天通车了，有人坐过首班车吗？听说六点就排起了队。"
@@ -43,8 +43,8 @@ def test_pictures_and_optional_posts_are_ignored() -> None:
 
 
 def test_posts_are_matched_one_to_one() -> None:
-    assert matched(["顶", "顶"], ["顶"], block=False) == [(0, 0)]
-    assert matched([LONG, LONG + "!"], [LONG + "!", LONG], block=False) == [(1, 0), (0, 1)]
+    assert match_posts(["顶", "顶"], ["顶"], block=False) == [(0, 0)]
+    assert match_posts([LONG, LONG + "!"], [LONG + "!", LONG], block=False) == [(1, 0), (0, 1)]
 
 
 def test_author_and_date_are_scored_only_for_matched_posts_with_gold() -> None:
@@ -70,7 +70,7 @@ def test_author_and_date_are_scored_only_for_matched_posts_with_gold() -> None:
     ],
 )
 def test_ambiguous_dates_are_compared_in_both_orders(gold: str, written: str | None, right: bool) -> None:
-    assert same_day(gold, make_post("x", date_text=written), NOW) is (right or (gold == "05/03/2024" and written == "3 May 2024"))
+    assert is_same_day(gold, make_post("x", date_text=written), NOW) is (right or (gold == "05/03/2024" and written == "3 May 2024"))
 
 
 def folder(tmp_path: Path) -> Path:

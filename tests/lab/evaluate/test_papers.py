@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from newsportal.cli import app
 from newsportal.dedup import FINDERS
 from newsportal.extractors import EXTRACTORS
-from newsportal.extractors.forum import POSTERS
+from newsportal.extractors.forum import POST_EXTRACTORS
 from newsportal_lab.evaluate.papers import MEASURES, METHODS, USUAL, kinds_of, read_pages
-from newsportal_lab.evaluate.running import READINGS, scores_of
+from newsportal_lab.evaluate.running import VARIANTS, scores_of
 
 SENTENCES = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅，他们说这是等了十年的一天。"
 
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_methods_exist_and_cover_every_paper() -> None:
-    names = {"summaries": EXTRACTORS, "extraction": {*EXTRACTORS, *READINGS}, "reposts": FINDERS, "forum": POSTERS}
+    names = {"summaries": EXTRACTORS, "extraction": {*EXTRACTORS, *VARIANTS}, "reposts": FINDERS, "forum": POST_EXTRACTORS}
     assert {method.paper for method in METHODS} == set("ABCDE")
     assert set(MEASURES) == set(USUAL)
     for method in METHODS:

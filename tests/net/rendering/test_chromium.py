@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import RenderFailed
-from newsportal.net.rendering import Chromium, Limits, find_chromium, missing
+from newsportal.net.rendering import Chromium, Limits, find_chromium, missing_parts
 from newsportal.net.rendering import chromium as rendering
-from newsportal.net.rendering.chromium import Setup, Watch, family
+from newsportal.net.rendering.chromium import MemoryMonitor, Setup, process_tree
 
 
 @pytest.fixture
@@ -44,17 +44,17 @@ def test_browser_from_environment_then_file_then_system(programs: Path, monkeypa
 def test_named_browser_that_is_missing_is_not_replaced(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _program(programs, "chromium")
     assert find_chromium("/nowhere/chromium") is None
-    assert "fix NEWSPORTAL_CHROMIUM or rendering.browser" in str(missing("/nowhere/chromium"))
+    assert "fix NEWSPORTAL_CHROMIUM or rendering.browser" in str(missing_parts("/nowhere/chromium"))
 
 
 def test_missing_parts_are_reported_with_commands(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "sudo apt install chromium" in str(missing())
+    assert "sudo apt install chromium" in str(missing_parts())
     monkeypatch.setattr(rendering, "find_spec", lambda name: None)
-    assert "'.[render]'" in str(missing())
+    assert "'.[render]'" in str(missing_parts())
     _program(programs, "chromium")
-    assert "apt install" not in str(missing())
+    assert "apt install" not in str(missing_parts())
     monkeypatch.setattr(rendering, "find_spec", lambda name: object())
-    assert missing() is None
+    assert missing_parts() is None
 
 
 def test_browser_that_cannot_start_is_tried_once(programs: Path) -> None:
@@ -63,7 +63,7 @@ def test_browser_that_cannot_start_is_tried_once(programs: Path) -> None:
         reasons = []
         for _ in range(2):
             with pytest.raises(RenderFailed) as caught:
-                await chromium.started()
+                await chromium.ensure_started()
             reasons.append(caught.value.reason)
         assert caught.value is chromium._failure
         await chromium.close()
@@ -85,17 +85,17 @@ def test_watch_finds_processes_and_kills_a_large_page() -> None:
     with subprocess.Popen([sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        found = family(process.pid)
+        found = process_tree(process.pid)
         assert len(found) == 2
         assert os.getpid() not in found
-        watch = Watch(1 << 40)
-        assert not watch.look()
-        watch.begin(process.pid)
-        assert not watch.look()
+        watch = MemoryMonitor(1 << 40)
+        assert not watch.check()
+        watch.start(process.pid)
+        assert not watch.check()
         assert watch.peak > 80_000_000
-        small = Watch(50_000_000)
-        small.begin(process.pid)
-        assert small.look()
+        small = MemoryMonitor(50_000_000)
+        small.start(process.pid)
+        assert small.check()
         assert process.wait(600) == 0  # its page was killed, and it ended by itself
-        assert small.end() == process.pid
-        assert small.end() is None
+        assert small.stop() == process.pid
+        assert small.stop() is None

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from newsportal.errors import FetchFailed
-from newsportal.net.egress.client import Answer, joined_headers
-from newsportal.net.rendering.exchange import PageRequest, declared, followed, renderable, same_page, sent, shows, true_headers
-from newsportal.net.rendering.visit import refusal
+from newsportal.net.egress.client import HttpResponse, join_headers
+from newsportal.net.rendering.exchange import PageRequest, declare, follow, has_markup, is_renderable, same_page, sent_headers, true_headers
+from newsportal.net.rendering.visit import block_reason
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from newsportal.net.rendering.visit import refusal
     ],
 )
 def test_only_html_pages_are_rendered(status: int, content_type: str | None, expected: bool) -> None:
-    assert renderable(status, content_type) is expected
+    assert is_renderable(status, content_type) is expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_only_html_pages_are_rendered(status: int, content_type: str | None, exp
     ],
 )
 def test_feeds_sent_as_html_are_not_rendered(body: bytes, expected: bool) -> None:
-    assert shows(body) is expected
+    assert has_markup(body) is expected
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_feeds_sent_as_html_are_not_rendered(body: bytes, expected: bool) -> Non
     ],
 )
 def test_allowed_requests_of_a_page(kind: str, method: str, navigates: bool, main: bool, expected: str | None) -> None:
-    assert refusal(kind, method, navigates=navigates, main=main) == expected
+    assert block_reason(kind, method, navigates=navigates, main=main) == expected
 
 
 def test_reserved_request_headers_are_dropped() -> None:
     written = [("Host", "a"), ("Accept-Encoding", "x"), (":method", "GET"), ("Referer", "http://a/"), ("Cookie", "a=1")]
-    assert sent(written) == {"referer": "http://a/", "cookie": "a=1"}
+    assert sent_headers(written) == {"referer": "http://a/", "cookie": "a=1"}
 
 
 def test_invalid_response_headers_are_dropped() -> None:
     written = (("content-encoding", "gzip"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "a"), ("vary", "b"), ("alt-svc", "h3"))
-    assert true_headers(joined_headers(written)) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
+    assert true_headers(join_headers(written)) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
 
 
 @pytest.mark.parametrize(
@@ -92,19 +92,19 @@ def test_invalid_response_headers_are_dropped() -> None:
 )
 def test_declared_encoding_is_the_detected_one(body: bytes, content_type: str | None, expected: str) -> None:
     headers = {"vary": "a"} | ({"content-type": content_type} if content_type else {})
-    found = declared(Answer(200, headers, body))
+    found = declare(HttpResponse(200, headers, body))
     assert found.headers == {"vary": "a", "content-type": expected}
 
 
 def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
     requests = []
 
-    async def ask(request: PageRequest) -> Answer:
+    async def ask(request: PageRequest) -> HttpResponse:
         requests.append(request)
         name = request.url.rpartition("/")[2]
         if name in moved:
-            return Answer(moved[name][0], {"location": moved[name][1]})
-        return Answer(200, body=b"end")
+            return HttpResponse(moved[name][0], {"location": moved[name][1]})
+        return HttpResponse(200, body=b"end")
 
     return ask, requests
 
@@ -112,7 +112,7 @@ def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
 def test_redirects_are_followed_for_the_browser() -> None:
     ask, requests = _server(a=(302, "b"), b=(307, "https://other.example/c"))
     request = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
-    assert asyncio.run(followed(ask, request)).body == b"end"
+    assert asyncio.run(follow(ask, request)).body == b"end"
     assert [request.url for request in requests] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
     assert [(request.method, request.body) for request in requests] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
     assert [dict(request.headers) for request in requests][1:] == [{"cookie": "s", "referer": "r"}, {"referer": "r"}]
@@ -120,14 +120,14 @@ def test_redirects_are_followed_for_the_browser() -> None:
 
 def test_method_is_kept_on_308() -> None:
     ask, requests = _server(a=(308, "/b"))
-    asyncio.run(followed(ask, PageRequest("https://one.example/a", "POST", {}, b"body")))
+    asyncio.run(follow(ask, PageRequest("https://one.example/a", "POST", {}, b"body")))
     assert [(request.method, request.body) for request in requests] == [("POST", b"body")] * 2
 
 
 def test_redirect_loops_end() -> None:
     ask, requests = _server(a=(302, "a"))
     with pytest.raises(FetchFailed, match="redirects"):
-        asyncio.run(followed(ask, PageRequest("https://one.example/a")))
+        asyncio.run(follow(ask, PageRequest("https://one.example/a")))
     assert len(requests) == 6
 
 

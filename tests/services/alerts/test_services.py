@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from newsportal.net.egress import Answer
+from newsportal.net.egress import HttpResponse
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import BadField, Item, Setting, message_of
 from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, mail_address, mask_fields
@@ -129,10 +129,10 @@ def test_responses_are_interpreted(name: str, status: int, body: object, error: 
     check_answer = SERVICES[name].check_answer
     assert check_answer is not None
     if error is None:
-        check_answer(Answer(status, {}, raw))
+        check_answer(HttpResponse(status, {}, raw))
     else:
         with pytest.raises(error):
-            check_answer(Answer(status, {}, raw))
+            check_answer(HttpResponse(status, {}, raw))
 
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")

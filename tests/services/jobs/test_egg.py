@@ -18,7 +18,7 @@ from scrapyd.eggstorage import sorted_versions
 from scrapyd_client.deploy import _get_version
 
 import newsportal
-from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, compiled, sortable, stamp, stored_version
+from newsportal.cli.deploy import ENTRY_MODULE, SOURCES_NAME, build_egg, compile_module, sortable_version, stamp, stored_version
 from newsportal.net.rendering.chromium import find_chromium
 
 PACKAGE = Path(newsportal.__file__).parent
@@ -28,7 +28,7 @@ SOURCES = "feeds:\n  - {name: 只在蛋里, url: 'https://news.example.org/rss'}
 @pytest.fixture(scope="module")
 def egg(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("egg") / "it.egg"
-    file.write_bytes(build(SOURCES))
+    file.write_bytes(build_egg(SOURCES))
     return file
 
 
@@ -43,7 +43,7 @@ def test_egg_contains_exactly_the_package(egg: Path) -> None:
 
 @pytest.mark.slow
 def test_build_is_reproducible(egg: Path) -> None:
-    assert egg.read_bytes() == build(SOURCES)
+    assert egg.read_bytes() == build_egg(SOURCES)
 
 
 def test_other_python_version_uses_the_source_files(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_other_python_version_uses_the_source_files(tmp_path: Path) -> None:
     for magic, file in ((MAGIC_NUMBER, "errors.pyc"), (b"\0\0\r\n", "errors.py")):
         with ZipFile(tmp_path / file, "w") as archive:
             archive.writestr("errors.py", source)
-            archive.writestr("errors.pyc", magic + compiled("errors.py", source)[len(magic) :])
+            archive.writestr("errors.pyc", magic + compile_module("errors.py", source)[len(magic) :])
         loader = zipimporter(str(tmp_path / file))
         assert Path(loader.get_filename("errors")).name == file
         assert loader.get_code("errors").co_names == compile(source, "errors.py", "exec").co_names
@@ -60,7 +60,7 @@ def test_other_python_version_uses_the_source_files(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_egg_precedes_installed_package_and_reads_its_own_sources(egg: Path, tmp_path: Path) -> None:
     program = (
-        f"import sys; sys.path.append({str(egg)!r}); import {ENTRY}; import newsportal, os; os.chdir({str(tmp_path)!r});"
+        f"import sys; sys.path.append({str(egg)!r}); import {ENTRY_MODULE}; import newsportal, os; os.chdir({str(tmp_path)!r});"
         "from newsportal.sources.loading import packaged; print(newsportal.__file__); print(packaged({}).feeds[0].name);"
         "from newsportal.store import open_store; open_store('sqlite:///here.db').close()"
     )
@@ -88,7 +88,9 @@ def test_browser_starts_from_the_egg(egg: Path) -> None:
 def test_sortable_versions_sort_correctly_in_scrapyd() -> None:
     releases = ["1.2", "1.9", "1.10", "1.10.1", "2.0", "10.0"]
     assert sorted_versions([stored_version(release) for release in releases]) != [stored_version(release) for release in releases]
-    assert sorted_versions([sortable(release) for release in reversed(releases)]) == [sortable(release) for release in releases]
+    assert sorted_versions([sortable_version(release) for release in reversed(releases)]) == [
+        sortable_version(release) for release in releases
+    ]
 
 
 def test_later_deployment_is_run_whoever_built_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,4 +110,4 @@ def test_stamp_is_independent_of_time_zone() -> None:
 
 @pytest.mark.parametrize(("version", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
 def test_other_versions_are_named_as_in_scrapyd(version: str, sent: str) -> None:
-    assert sortable(version) == stored_version(version) == sent
+    assert sortable_version(version) == stored_version(version) == sent

@@ -12,7 +12,7 @@ import pytest
 from cms import Cms
 from forked import run
 
-from newsportal.cli.publish import Publisher, after_crawl
+from newsportal.cli.publish import Publisher, publish_after_crawl
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 from newsportal.store.results import StoryFilter
@@ -85,12 +85,12 @@ def test_lasting_problem_is_reported_once(store: Store, add: Callable[..., str],
 def test_publishing_errors_do_not_end_a_crawl(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
     messages: list[str] = []
     add("a")
-    after_crawl(load_sources(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
+    publish_after_crawl(load_sources(tmp_path, cms.target().replace("cms.db", "gone.db")), messages.append)
     assert "unavailable" in messages[0]
-    after_crawl(load_sources(tmp_path, cms.target()), messages.append)
+    publish_after_crawl(load_sources(tmp_path, cms.target()), messages.append)
     assert messages[1:] == ["cms: 1 published"]
-    after_crawl(load_sources(tmp_path, cms.target()), messages.append)
+    publish_after_crawl(load_sources(tmp_path, cms.target()), messages.append)
     assert messages[2:] == []
     broken = load_sources(tmp_path, cms.target()).model_copy(update={"store": f"sqlite:///{tmp_path}/no/store.db"})
-    after_crawl(broken, messages.append)
+    publish_after_crawl(broken, messages.append)
     assert "nothing was published" in messages[2]

@@ -21,7 +21,7 @@ from newsportal.extractors import load_yaml
 if TYPE_CHECKING:
     from newsportal.extractors.lists.selector import Rule
 
-Described = TypeVar("Described")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ResultPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class BlockPage:
     """A page returned instead of results, recognised by its URL, elements (CSS) or phrases (regular expressions). ``hours``: pause before
     the next request; captchas get worse if requested again, a consent page never disappears by waiting."""
 
@@ -87,7 +87,7 @@ class Wrapper:
 
         for name in ("block", "title", "link", "site", "summary", "date", "skip", "target", "drop"):
             try:
-                selector.check(getattr(self, name))
+                selector.check_rule(getattr(self, name))
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from error
 
@@ -111,12 +111,12 @@ class Engine:
     feed: bool = False
 
     @property
-    def described(self) -> bool:
+    def has_parser(self) -> bool:
         """Whether the engine has a feed or wrappers."""
         return self.feed or bool(self.wrappers)
 
     @property
-    def paged(self) -> bool:
+    def has_pages(self) -> bool:
         return "##START##" in self.url
 
     def request(self, query: str, page: int = 0) -> str:
@@ -145,7 +145,7 @@ def _providers() -> tuple[dict[str, Any], ...]:
     return tuple(load_yaml(__name__, name) for name in names)
 
 
-def _build(type_: type[Described], values: Mapping[str, Any], **more: Any) -> Described:
+def _build(type_: type[T], values: Mapping[str, Any], **more: Any) -> T:
     return type_(**{name: tuple(value) if isinstance(value, list) else value for name, value in {**values, **more}.items()})
 
 
@@ -160,21 +160,21 @@ def _engines() -> dict[str, Engine]:
     }
 
 
-def names() -> tuple[str, ...]:
+def engine_names() -> tuple[str, ...]:
     """Return the names of the built-in engines, as ``sources.yaml`` uses them."""
     return tuple(sorted(_engines()))
 
 
-def load(name: str) -> Engine:
+def load_engine(name: str) -> Engine:
     """Return the engine called ``name``. Raises ``KeyError`` for an unknown one."""
     return _engines()[name]
 
 
 @cache
-def walls() -> tuple[Wall, ...]:
+def block_pages() -> tuple[BlockPage, ...]:
     """Return the walls of engines, then the generic ones of any server."""
     found = (*(wall for provider in _providers() for wall in provider["walls"]), *load_yaml(__package__.rpartition(".")[0], "walls.yaml"))
-    return tuple(_build(Wall, wall) for wall in found)
+    return tuple(_build(BlockPage, wall) for wall in found)
 
 
 @cache
@@ -183,5 +183,5 @@ def redirects() -> tuple[Redirect, ...]:
 
 
 @cache
-def adverts() -> re.Pattern[str]:
+def advert_patterns() -> re.Pattern[str]:
     return re.compile("|".join(provider["adverts"] for provider in _providers()))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from newsportal.extractors.lists.custom_engine import cross_check, custom
-from newsportal.extractors.lists.result_pages import read
+from newsportal.extractors.lists.custom_engine import cross_check, make_engine
+from newsportal.extractors.lists.result_pages import read_results
 from newsportal.extractors.lists.selector import MAX_MATCHES
 from newsportal.text.dom import Document, from_text
 
@@ -40,7 +40,7 @@ PAPER = {
 
 @pytest.mark.parametrize("rules", [CSS, XPATH, PAPER, {}], ids=["css", "xpath", "regular expressions", "none"])
 def test_rules_of_any_kind_and_none(rules: dict[str, str]) -> None:
-    page = read(custom("own", URL, **rules), site_search(), NOW)  # type: ignore[arg-type]
+    page = read_results(make_engine("own", URL, **rules), site_search(), NOW)  # type: ignore[arg-type]
     assert [row.title for row in page.results] == [f"古镇民宿如何过冬（{number}）" for number in range(6)]
     assert page.results[3].link == "https://sou.example.cn/2024/05/3.shtml"
     assert page.results[3].summary == "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。"
@@ -65,36 +65,36 @@ def test_rules_of_any_kind_and_none(rules: dict[str, str]) -> None:
 )
 def test_invalid_setting_error_names_its_field(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        custom("own", **{"url": URL, **arguments})
+        make_engine("own", **{"url": URL, **arguments})
 
 
 def test_paging_and_encoding_are_configurable() -> None:
-    engine = custom("own", URL, first=1, step=1, encoding="gbk", kind="news")
+    engine = make_engine("own", URL, first=1, step=1, encoding="gbk", kind="news")
     assert engine.request("旅游", 2) == "https://sou.example.cn/search?q=%C2%C3%D3%CE&p=3"
-    assert (engine.kind, engine.paged) == ("news", True)
-    assert not custom("one page", "https://s.example/?q=##QUERY##").paged
+    assert (engine.kind, engine.has_pages) == ("news", True)
+    assert not make_engine("one page", "https://s.example/?q=##QUERY##").has_pages
 
 
 def test_template_free_reader_replaces_failed_rule() -> None:
-    page = read(custom("own", URL, block=r"re:(<li|<li class)+(.|..)*nothing"), site_search(), NOW)
+    page = read_results(make_engine("own", URL, block=r"re:(<li|<li class)+(.|..)*nothing"), site_search(), NOW)
     assert (len(page.results), page.by, page.changed) == (6, "generic", True)
 
 
 def test_matches_of_a_block_are_limited() -> None:
-    engine = custom("own", URL, block="re:<a(.*?)</a>", title="re:>(.*)", link='re:href="(.*?)"')
-    page = read(engine, from_text('<a href="https://a.example/">t</a>' * (2 * MAX_MATCHES)), NOW)
+    engine = make_engine("own", URL, block="re:<a(.*?)</a>", title="re:>(.*)", link='re:href="(.*?)"')
+    page = read_results(engine, from_text('<a href="https://a.example/">t</a>' * (2 * MAX_MATCHES)), NOW)
     assert len(page.results) == 1
 
 
 def test_wrapper_is_trusted_after_several_pages() -> None:
-    report = cross_check(custom("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
+    report = cross_check(make_engine("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
     assert (report.pages, report.results, report.agreed, report.trusted, report.problems) == (2, 11, 11, True, ())
-    assert not cross_check(custom("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
+    assert not cross_check(make_engine("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
 
 
 def test_wrapper_failing_on_one_page_is_not_trusted() -> None:
     other = from_text(site_search(6).html.replace('class="item"', 'class="new"'))
-    report = cross_check(custom("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
+    report = cross_check(make_engine("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
     assert not report.trusted
     assert [(problem.code, dict(problem.params)["page"]) for problem in report.problems[:2]] == [("check.page", 2), ("check.page", 3)]
     assert "captcha" in str(report.problems[1])

@@ -18,7 +18,7 @@ import pytest
 from newsportal.extractors.lists import engines
 from newsportal.extractors.lists.engines import Engine
 from newsportal.extractors.lists.redirect import READERS
-from newsportal.extractors.lists.result_pages import read, target_of
+from newsportal.extractors.lists.result_pages import read_results, target_of
 from newsportal.text.dom import Document, from_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -37,7 +37,7 @@ def page(name: str, url: str = "about:blank") -> Document:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_layout_is_read_completely(name: str) -> None:
-    found = read(engines.load(name.partition("-")[0]), page(name), NOW)
+    found = read_results(engines.load_engine(name.partition("-")[0]), page(name), NOW)
     rows = [asdict(row) | {"address": target_of(row)} for row in found.results]
     assert [{key: row[key] for key in expected} for row, expected in zip(rows, layout(name)[1], strict=True)] == layout(name)[1]
     assert (found.by, found.changed) == ("wrapper", False)
@@ -45,34 +45,34 @@ def test_layout_is_read_completely(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_date_is_parsed(name: str) -> None:
-    for row in read(engines.load(name.partition("-")[0]), page(name), NOW).results:
+    for row in read_results(engines.load_engine(name.partition("-")[0]), page(name), NOW).results:
         assert (row.published is None) == (row.date is None), row
         assert row.published is None or row.published <= NOW, row
 
 
-@pytest.mark.parametrize("name", engines.names())
+@pytest.mark.parametrize("name", engines.engine_names())
 def test_every_engine_has_a_fixture_and_its_name(name: str) -> None:
-    assert engines.load(name).name == name
+    assert engines.load_engine(name).name == name
     assert any(stem == name or stem.startswith(f"{name}-") for stem in PAGES)
 
 
-@pytest.mark.parametrize("name", engines.names())
+@pytest.mark.parametrize("name", engines.engine_names())
 def test_request_url_holds_query_without_placeholders(name: str) -> None:
-    engine = engines.load(name)
+    engine = engines.load_engine(name)
     assert engine.url.count("##QUERY##") == 1
     assert "%E6%97%85%E6%B8%B8" in engine.request("旅游")
     assert "##" not in engine.request("旅游", page=3)
-    assert (engine.request("旅游", 1) != engine.request("旅游")) == engine.paged
+    assert (engine.request("旅游", 1) != engine.request("旅游")) == engine.has_pages
 
 
 def test_offsets_follow_the_engine() -> None:
-    assert "pn=20&" in engines.load("baidu_web").request("a", 2)
-    assert "page=3&" in engines.load("sogou_web").request("a", 2)
-    assert "first=21" in engines.load("bing_web").request("a", 2)
+    assert "pn=20&" in engines.load_engine("baidu_web").request("a", 2)
+    assert "page=3&" in engines.load_engine("sogou_web").request("a", 2)
+    assert "first=21" in engines.load_engine("bing_web").request("a", 2)
 
 
 def test_query_is_escaped_in_url() -> None:
-    url = engines.load("bing_web").request("a&first=99#x ##START## 100%")
+    url = engines.load_engine("bing_web").request("a&first=99#x ##START## 100%")
     assert url.endswith("q=a%26first%3D99%23x%20%23%23START%23%23%20100%25&first=1")
 
 
@@ -82,8 +82,8 @@ def test_query_uses_the_engines_encoding() -> None:
 
 
 def test_relative_links_are_resolved_with_page_url() -> None:
-    result = read(engines.load("sogou_web"), page("sogou_web-2022", "https://www.sogou.com/web?query=x"), NOW).results[0]
-    unknown = read(engines.load("sogou_web"), page("sogou_web-2022"), NOW).results[0]
+    result = read_results(engines.load_engine("sogou_web"), page("sogou_web-2022", "https://www.sogou.com/web?query=x"), NOW).results[0]
+    unknown = read_results(engines.load_engine("sogou_web"), page("sogou_web-2022"), NOW).results[0]
     assert result.link == f"https://www.sogou.com{unknown.link}"
     assert unknown.link.startswith("/link?url=")
 
@@ -91,7 +91,7 @@ def test_relative_links_are_resolved_with_page_url() -> None:
 def test_invalid_target_url_is_ignored() -> None:
     html = page("baidu_web-2023").html.replace('mu="https://news.example.cn/', 'mu="http://nourl.ubs.baidu.com/')
     html = html.replace('mu="https://gov.example.org.cn/', 'mu="javascript:alert(1)//')
-    targets = [row.target for row in read(engines.load("baidu_web"), from_text(html), NOW).results]
+    targets = [row.target for row in read_results(engines.load_engine("baidu_web"), from_text(html), NOW).results]
     assert (targets[0], targets[2]) == (None, None)
     assert targets[1] == "http://www.shancheng.example.com/a/20240430/2.shtml"
 
@@ -103,9 +103,9 @@ def test_engines_are_loaded_lazily() -> None:
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("name", engines.names())
+@pytest.mark.parametrize("name", engines.engine_names())
 def test_every_engine_rule_is_valid(name: str) -> None:
-    for wrapper in engines.load(name).wrappers:
+    for wrapper in engines.load_engine(name).wrappers:
         wrapper.check()
 
 

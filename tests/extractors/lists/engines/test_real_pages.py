@@ -14,8 +14,8 @@ import pytest
 from rapidfuzz.distance import LCSseq
 
 from newsportal.extractors.lists import engines
-from newsportal.extractors.lists.result_list import result_list
-from newsportal.extractors.lists.result_pages import read
+from newsportal.extractors.lists.result_list import find_results
+from newsportal.extractors.lists.result_pages import read_results
 from newsportal.text.dom import Document, decode, from_text
 
 pytestmark = pytest.mark.data
@@ -57,7 +57,7 @@ def count_right(gold: dict[str, Any], rows: list[tuple[str, str]]) -> tuple[int,
 @pytest.mark.parametrize("name", PAGES)
 def test_wrapper_reads_every_result(data: Path, name: str) -> None:
     document, gold = load(data, name)
-    page = read(engines.load(gold["engine"]), document, NOW)
+    page = read_results(engines.load_engine(gold["engine"]), document, NOW)
     hits, total = count_right(gold, [(row.title, row.link) for row in page.results])
     assert hits == total
     assert (page.by, page.changed) == ("wrapper", False)
@@ -67,7 +67,7 @@ def test_wrapper_reads_every_result(data: Path, name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_template_free_reader_reaches_its_floor(data: Path, name: str) -> None:
     document, gold = load(data, name)
-    hits, total = count_right(gold, [(entry.title, entry.link) for entry in result_list(document)])
+    hits, total = count_right(gold, [(entry.title, entry.link) for entry in find_results(document)])
     assert hits >= WITHOUT_WRAPPER.get(name, 1.0) * total
 
 
@@ -80,7 +80,7 @@ def test_template_free_reader_works_without_class_names(data: Path) -> None:
                 del node.attrib[key]
             for key in {"class", "id"} & set(node.attrib):
                 node.set(key, "k" + re.sub(r"\W", "", node.get(key) or "")[::-1].translate(str.maketrans("aeiost", "uoaetn")))
-        hits, total = count_right(gold, [(entry.title, entry.link) for entry in result_list(document)])
+        hits, total = count_right(gold, [(entry.title, entry.link) for entry in find_results(document)])
         all_hits, all_total = all_hits + hits, all_total + total
     assert all_hits >= MIN_SHARE * all_total
 
@@ -88,6 +88,6 @@ def test_template_free_reader_works_without_class_names(data: Path) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_sites_summaries_and_dates_match_gold(data: Path, name: str) -> None:
     document, gold = load(data, name)
-    rows = read(engines.load(gold["engine"]), document, NOW).results
+    rows = read_results(engines.load_engine(gold["engine"]), document, NOW).results
     for field in ("site", "summary", "date"):
         assert sum(bool(getattr(row, field)) for row in rows) >= sum(bool(row[field]) for row in gold["results"]), field

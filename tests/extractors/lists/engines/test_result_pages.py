@@ -9,7 +9,7 @@ import pytest
 from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.lists import engines, result_pages
 from newsportal.extractors.lists.engines import Engine, Result
-from newsportal.extractors.lists.result_pages import read, target_of
+from newsportal.extractors.lists.result_pages import read_results, target_of
 from newsportal.extractors.lists.wrapper import parse_with
 from newsportal.text.dom import from_text
 
@@ -54,7 +54,7 @@ WALLS = {
 @pytest.mark.parametrize("reason", WALLS)
 def test_blocking_page_raises_engine_blocked(reason: str) -> None:
     with pytest.raises(EngineBlocked) as caught:
-        read(engines.load("baidu_web"), from_text(f"<html><body>{WALLS[reason]}</body></html>"), NOW)
+        read_results(engines.load_engine("baidu_web"), from_text(f"<html><body>{WALLS[reason]}</body></html>"), NOW)
     assert caught.value.reason == reason
     assert caught.value.rest >= 3600
 
@@ -70,18 +70,18 @@ def test_blocking_page_raises_engine_blocked(reason: str) -> None:
 )
 def test_blocking_url_after_redirect_is_enough(url: str, reason: str) -> None:
     with pytest.raises(EngineBlocked, match=reason):
-        read(engines.load("google_web"), from_text("<html><body></body></html>", url), NOW)
+        read_results(engines.load_engine("google_web"), from_text("<html><body></body></html>", url), NOW)
 
 
 def test_results_about_captchas_are_kept() -> None:
     rows = "".join(row(number, "请输入验证码：百度安全验证为何总是弹出（{}）unusual traffic") for number in range(6))
     baidu_rows = rows.replace('<section class="k7">', '<div class="c-container">').replace("</section>", "</div>").replace("h4>", "h3>")
-    assert len(read(engines.load("baidu_web"), from_text(f'<div id="content_left">{baidu_rows}</div>'), NOW).results) == 6
-    assert len(read(engines.load("baidu_web"), from_text(f"<body>{rows}</body>"), NOW).results) == 6
+    assert len(read_results(engines.load_engine("baidu_web"), from_text(f'<div id="content_left">{baidu_rows}</div>'), NOW).results) == 6
+    assert len(read_results(engines.load_engine("baidu_web"), from_text(f"<body>{rows}</body>"), NOW).results) == 6
 
 
 def test_changed_layout_is_read_and_reported() -> None:
-    page = read(engines.load("baidu_web"), from_text(unknown_layout(8)), NOW)
+    page = read_results(engines.load_engine("baidu_web"), from_text(unknown_layout(8)), NOW)
     assert [result.link for result in page.results] == [f"https://n{number}.example/a/{number}.html" for number in range(8)]
     assert page.results[0].summary == f"{SUMMARY}0"
     assert (page.by, page.changed) == ("generic", True)
@@ -90,9 +90,9 @@ def test_changed_layout_is_read_and_reported() -> None:
 def test_partial_wrapper_is_completed_in_page_order() -> None:
     half = unknown_layout(9).replace("<section", '<section id="content_left"', 1).replace("<h4>", '<div class="result"><h3>', 1)
     half = half.replace("</h4>", "</h3></div>", 1)
-    engine = engines.load("baidu_web")
+    engine = engines.load_engine("baidu_web")
     assert len(parse_with(engine.wrappers, from_text(half), NOW)) == 1
-    page = read(engine, from_text(half.replace("h4>", "h3>")), NOW)
+    page = read_results(engine, from_text(half.replace("h4>", "h3>")), NOW)
     assert [result.link for result in page.results] == [f"https://n{number}.example/a/{number}.html" for number in range(9)]
     assert (page.by, page.changed) == ("generic", True)
 
@@ -108,13 +108,13 @@ def page_with_other_list(other_rows: int) -> str:
 
 
 def test_wrapper_results_beside_other_list_are_kept() -> None:
-    page = read(engines.load("baidu_web"), from_text(page_with_other_list(3)), NOW)
+    page = read_results(engines.load_engine("baidu_web"), from_text(page_with_other_list(3)), NOW)
     assert [result.link for result in page.results] == [f"https://r{number}.example/" for number in range(3)]
     assert (page.by, page.changed) == ("wrapper", False)
 
 
 def test_single_old_layout_result_counts_as_changed() -> None:
-    page = read(engines.load("baidu_web"), from_text(page_with_other_list(1)), NOW)
+    page = read_results(engines.load_engine("baidu_web"), from_text(page_with_other_list(1)), NOW)
     assert [result.link for result in page.results[:2]] == ["https://r0.example/", "https://n0.example/a/0.html"]
     assert (len(page.results), page.by, page.changed) == (10, "generic", True)
 
@@ -131,35 +131,39 @@ def test_single_old_layout_result_counts_as_changed() -> None:
     ],
 )
 def test_empty_result_message_is_not_a_changed_layout(engine: str, html: str) -> None:
-    page = read(engines.load(engine), from_text(f'<html>{html}<ul><li><a href="/s?wd=热词">热词甲登上榜首</a></li></ul></html>'), NOW)
+    page = read_results(
+        engines.load_engine(engine), from_text(f'<html>{html}<ul><li><a href="/s?wd=热词">热词甲登上榜首</a></li></ul></html>'), NOW
+    )
     assert (page.results, page.changed) == ((), False)
 
 
 @pytest.mark.parametrize("way", ['style="display: none"', "hidden", 'style="color:red;display:none"'])
 def test_hidden_empty_result_message_is_ignored(way: str) -> None:
     spare = f'<div {way} class="no-results"><p>抱歉，没有找到<b>相关</b>结果</p></div>'
-    page = read(engines.load("baidu_web"), from_text(unknown_layout(3, spare)), NOW)
+    page = read_results(engines.load_engine("baidu_web"), from_text(unknown_layout(3, spare)), NOW)
     assert (len(page.results), page.changed) == (3, True)
 
 
 def test_blank_page_is_a_changed_layout() -> None:
-    page = read(engines.load("baidu_web"), from_text(""), NOW)
+    page = read_results(engines.load_engine("baidu_web"), from_text(""), NOW)
     assert (page.results, page.changed) == ((), True)
 
 
 def test_captcha_form_beside_results_is_not_blocking() -> None:
     form = '<form action="/comment"><div class="g-recaptcha"></div><label>请输入验证码</label></form>'
-    page = read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(6, form)), NOW)
+    page = read_results(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(6, form)), NOW)
     assert len(page.results) == 6
 
 
 def test_line_breaks_in_url_are_removed() -> None:
     html = unknown_layout(5).replace("https://n0.example/a/0.html", "\n https://n0.example/a/\t\n0.html")
-    assert read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(html), NOW).results[0].link == "https://n0.example/a/0.html"
+    assert (
+        read_results(Engine("own", "https://s.example/?q=##QUERY##"), from_text(html), NOW).results[0].link == "https://n0.example/a/0.html"
+    )
 
 
 def test_engine_without_wrapper_reports_no_change() -> None:
-    page = read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(4)), NOW)
+    page = read_results(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(4)), NOW)
     assert (len(page.results), page.by, page.changed) == (4, "generic", False)
 
 
@@ -168,7 +172,7 @@ def test_failing_wrapper_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         raise NotApplicable("no-results")
 
     monkeypatch.setattr(result_pages, "parse_with", slow)
-    page = read(engines.load("bing_web"), from_text(unknown_layout(5)), NOW)
+    page = read_results(engines.load_engine("bing_web"), from_text(unknown_layout(5)), NOW)
     assert (len(page.results), page.by, page.changed) == (5, "generic", True)
 
 
@@ -178,7 +182,7 @@ def test_feed_is_read_for_any_engine() -> None:
         "<link>https://n.example/1</link><description>摘要</description><source url='https://n.example'>示例日报</source></item>"
         "<item><title>no link</title></item><item><link>javascript:alert(1)</link><title>x</title></item></channel></rss>"
     )
-    page = read(engines.load("bing_news"), from_text(feed), NOW)
+    page = read_results(engines.load_engine("bing_news"), from_text(feed), NOW)
     assert page.results == (Result("旅游 & 交通", "https://n.example/1", "示例日报", "摘要"),)
     assert not page.changed
 
@@ -186,7 +190,7 @@ def test_feed_is_read_for_any_engine() -> None:
 def test_malformed_feed_entry_does_not_lose_others() -> None:
     entry = "<item><title>{}</title><link>https://n.example/{}</link></item>"
     feed = f"<rss version='2.0'><channel><title>x</title>{entry.format('甲&#x110000;', 1)}{entry.format('乙', 2)}</channel>"  # never closed
-    page = read(engines.load("bing_news"), from_text(feed), NOW)
+    page = read_results(engines.load_engine("bing_news"), from_text(feed), NOW)
     assert "https://n.example/2" in [result.link for result in page.results]
 
 
@@ -209,5 +213,5 @@ def test_target_comes_from_page_or_link() -> None:
     ids=["deep", "nested links", "nested blocks", "attributes", "long text", "garbage"],
 )
 def test_hostile_pages_are_read_in_bounded_time(html: str) -> None:
-    page = read(engines.load("baidu_web"), from_text(html), NOW)
+    page = read_results(engines.load_engine("baidu_web"), from_text(html), NOW)
     assert all(result.title and result.link for result in page.results)

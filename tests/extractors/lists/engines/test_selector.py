@@ -16,7 +16,7 @@ BLOCK = parse_html(HTML).find(".//div")
 
 
 def texts(rule: selector.Rule, node: selector.Piece = BLOCK) -> list[str | None]:
-    return [selector.text(found) for found in selector.select(node, rule)]
+    return [selector.text_of(found) for found in selector.select(node, rule)]
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_rule_is_limited_to_its_block() -> None:
 
 @pytest.mark.parametrize("find", ["h3", "em", "a"])
 def test_address_of_element_in_or_around_a_link(find: str) -> None:
-    assert selector.address(next(BLOCK.iter(find))) == "/a?x=1&y=2"
+    assert selector.url_of(next(BLOCK.iter(find))) == "/a?x=1&y=2"
 
 
 @pytest.mark.parametrize("rule", ["div[", "p >", "//a[", "xpath:foo(", "xpath:", "re:(", "re:", "re:" + "a" * 3000, ("p", "re:*")])
 def test_invalid_rule_is_reported(rule: selector.Rule) -> None:
     with pytest.raises(ValueError, match=r"not a|not an"):
-        selector.check(rule)
+        selector.check_rule(rule)
 
 
 def test_regular_expressions_take_linear_time() -> None:
