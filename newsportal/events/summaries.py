@@ -11,8 +11,6 @@ favours coverage and avoids redundancy (Lin and Bilmes, A Class of Submodular Fu
 words of earlier summaries makes the result novel.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence

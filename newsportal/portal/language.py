@@ -6,8 +6,6 @@ have several files, one for each part of the portal; no message is in two. To ad
 ``LANGUAGES``; ``tests/portal/test_language.py`` reports what is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo

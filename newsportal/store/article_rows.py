@@ -1,7 +1,5 @@
 """Conversion between articles and rows, and the columns that a change writes. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime

@@ -4,8 +4,6 @@ Corrections apply field by field: a later text of the page is kept as a revision
 state of an article records its author: the page (``apply_correction`` is NULL) or an editor (time, name and fields).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

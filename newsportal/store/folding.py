@@ -1,8 +1,6 @@
 """Stories: assignment of articles by their fold keys, and the figures of stories; new articles of one transaction, whose rows are inserted
 together by table. All functions run in the caller's transaction."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

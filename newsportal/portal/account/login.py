@@ -4,8 +4,6 @@ A wrong name takes as long as a wrong password and gives the same message; tries
 a new session, against session fixation. Requests with a token may not create tokens or change the password.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """``/people``: accounts and their roles, with generated passwords that are shown once; ``/audit``: the log of changes."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from datetime import timedelta

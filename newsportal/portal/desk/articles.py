@@ -1,7 +1,5 @@
 """``/articles``: editors filter articles that may need work and change many at once; or one: its visibility, category and story."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta, tzinfo

@@ -1,8 +1,6 @@
 """Forms of editors: correct title, text, date and author of an article, or the captions of a photo story; rename, pin, split and join
 events; and undo all that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

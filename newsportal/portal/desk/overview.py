@@ -1,7 +1,5 @@
 """``/desk``: the start page of editors. A function for each kind of task returns how many there are; and the latest crawl."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta

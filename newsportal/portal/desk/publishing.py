@@ -1,8 +1,6 @@
 """``/publishing``: what waits to be published, and what failed and why; editors retry, publish again, withdraw, or test a target.
 ``/publishing/new`` and ``/publishing/targets/{name}``: administrators add, test, change and remove destinations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import closing

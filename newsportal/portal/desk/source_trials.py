@@ -4,8 +4,6 @@ Both request other sites, so they run in the background (:mod:`newsportal.portal
 ``/sources/KEY/run``: make a source due and show the results. A running crawl visits it; if there is none, the page says so.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Any, cast, get_args

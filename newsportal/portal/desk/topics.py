@@ -1,7 +1,5 @@
 """``/topics``: the topics in order, with recent counts; the form of a topic, with a live preview of what its words find."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The state of a source, determined only by its visits; and the visit that changed it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -8,8 +8,6 @@ language), each under its URL; for the bytes served by the site use ``crawl --ar
 article as a JSON line, from which it is imported unchanged; pages of other archives are read by the extractor.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Proposals for a URL with a preview, and their entries in ``sources.yaml``: for ``source add`` and the wizard."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
