@@ -3,8 +3,6 @@
 Errors of drivers and libraries are chained (``raise StoreUnavailable(...) from error``), so nothing is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

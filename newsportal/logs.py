@@ -1,7 +1,5 @@
 """Logging: text or one JSON object per line, on standard error or in a file of bounded size."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ The header is an array of UTF-8 bytes; ``format`` is the version of the format, 
 decompression, so that a small file cannot fill the memory.
 """
 
-from __future__ import annotations
-
 import json
 import tokenize
 import zipfile

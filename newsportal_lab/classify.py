@@ -1,7 +1,5 @@
 """``newsportal classify``: classify texts, as JSON lines, one per document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path

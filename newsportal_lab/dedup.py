@@ -1,7 +1,5 @@
 """``newsportal dedup``: find documents that repeat earlier ones, as JSON lines, one per document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Documents as JSON lines in UTF-8, {"id", "title", "text"} each, with one answer line per document."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator

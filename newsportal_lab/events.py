@@ -1,7 +1,5 @@
 """``newsportal events``: group documents about the same event, as JSON lines, one per document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``newsportal templates``: show and delete the templates learned by ``newsportal extract --algorithm url_tree --library FILE``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -3,8 +3,6 @@
 A classifier assigns at most one label (categories) or any number (topics: ``multi_label``). To add one: a module, a ``CLASSIFIERS`` line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -6,8 +6,6 @@ hint to its subject. Features are single tokens and pairs of neighbours, identif
 Full-width, traditional and capital letters are folded; punctuation and digits are kept as written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ comparing texts, which needs consistent segmentation, right or wrong; single cha
 always occur together (杨 + 治山).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

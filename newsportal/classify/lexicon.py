@@ -14,8 +14,6 @@ The best category is assigned if its sum reaches ``MIN_SUM`` (more for long text
 Words are matched as strings, longest first, in one pass without segmentation; traditional characters match simplified ones.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

@@ -10,8 +10,6 @@ A segmenter splits such a word (白鹭 / 滩观 / 鸟季), differently in every 
   the form of a person's name: a surname and one or two characters.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate, pairwise

@@ -1,7 +1,5 @@
 """Assign articles to topics by keywords: must (all), any (at least one), not (none). Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Train the default classifier: features, selection of a mix on held-out documents, calibration, and the final fit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Scrapy extensions: the run report, saved during a run and at its end and logged as a table, and the threads of a crawl."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The leases of a worker, and the requests that run under them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -7,8 +7,6 @@
 A subclass with ``@handle_urls("site.example")`` and ``@field`` methods overrides single fields for one site.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, ClassVar
 

@@ -1,8 +1,6 @@
 """Serialize values for other processes: JSON, followed by raw bytes. Reading builds only plain values and the project's own dataclasses and
 errors, and executes nothing: a page that compromises its reader process gains no control over the crawl."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import sys

@@ -1,7 +1,5 @@
 """Before and after the visit of a source: its schedule, its health, permanent redirects, and the WebSub hub of its feed."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

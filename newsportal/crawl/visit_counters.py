@@ -1,7 +1,5 @@
 """Counters of a crawl per source (Scrapy's stats, the run report, visits not yet written), and the state of sources between visits."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

@@ -3,8 +3,6 @@
 A finder receives documents in time order and returns a verdict on each; adding one takes a module and a line in ``FINDERS``.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pkgutil import resolve_name
 from typing import Any, Final

@@ -4,8 +4,6 @@ It is a filter before the store: "no" is certain and costs nothing, "maybe" is l
 never an article. :mod:`bloom_redis` is the same, shared by many processes.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Collection, Iterable

@@ -10,8 +10,6 @@ from one BLAKE2b hash. Scripts (``lua``) run inside Redis: each is atomic for al
 the client is an argument, connections are made elsewhere.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b

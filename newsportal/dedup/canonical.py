@@ -10,8 +10,6 @@ short paths, so it is only joined if the rest of the URL is *specific*: a long n
 lists and front pages never are.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Container, Sequence

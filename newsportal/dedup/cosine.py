@@ -6,8 +6,6 @@ a_w: frequency of the word w in title and first sentence of a, without stop word
 list has the documents with it, oldest first, and a_w / ‖a‖, so only documents with a common word are visited.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections import Counter

@@ -1,7 +1,5 @@
 """Documents, verdicts, and the time window of duplicate finders."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

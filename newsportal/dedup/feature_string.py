@@ -8,8 +8,6 @@ returns exactly those that can have such a run: a run of n characters in F(b) co
 which F(b) is split.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from datetime import timedelta

@@ -5,8 +5,6 @@ that two texts keep the same runs independently. Short texts keep all runs. The 
 changed numbers are distinguished from changed words.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 

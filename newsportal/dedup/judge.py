@@ -5,8 +5,6 @@ A document's sampled runs are looked up (``shingle_index``); earlier documents t
 :class:`Judge` keeps everything in memory; the SQL stores keep fingerprints beside the articles and apply the same rule.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -18,8 +18,6 @@ none known of one                              c ≥ 0.5, and the same numbers i
 Two pictures match by URL, or by perceptual hashes that differ in at most :data:`MAX_DISTANCE` of 64 bits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ in a few sorted arrays, each at least ``RATIO`` times as long as the next newer 
 tells most hashes that are in none. Runs in many *stories* are ignored; copies of one story count once. Not thread-safe.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise

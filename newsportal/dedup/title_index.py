@@ -5,8 +5,6 @@
 Earlier titles are looked up in an inverted index, starting with the rarest word of the new title.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta

@@ -10,8 +10,6 @@ surprise is the Chernoff bound on the probability that a Poisson variable reache
 quasi-Poisson past is Farrington's detection of outbreaks (1996), the surprise is that of Legéndy and Salcman (1985).
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ Every value is a frozen dataclass, checked where it enters (spiders, stores, the
 A new field is added to the store's contract test (``tests/store/test_contract.py``), too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime

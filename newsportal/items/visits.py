@@ -1,7 +1,5 @@
 """The result of one visit of a source, used by the schedule, the monitor and the store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Crawls: notes of the run report, reasons of the schedule, health of sources, checks of sites and sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Names of stable codes (actions, ends of runs, roles and rights, alerts and their services), and messages of trainings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -4,8 +4,6 @@ A reason may have a detail after a colon (``blocked: captcha``, ``error: KeyErro
 own are ``http-4xx`` or ``http-5xx``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

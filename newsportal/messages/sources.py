@@ -1,7 +1,5 @@
 """Errors in ``sources.yaml``: what was found and what is allowed; hints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -4,8 +4,6 @@ A category is chosen by the active model of the corpus ``categories`` if it is g
 chose it and the deciding words. Topics come from the source, the search, keywords, and the topic's own model if there is one.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Stages 1 and 2, extraction: a source's own rules (``article:`` in sources.yaml) take precedence, the extractor supplies the rest."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

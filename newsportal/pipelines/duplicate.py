@@ -3,8 +3,6 @@
 The final URL of a page may be stored although its link's URL was not (redirects, links of search engines, other views).
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

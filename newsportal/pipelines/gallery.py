@@ -5,8 +5,6 @@ Before that its images are counted, and those that belong to no story excluded. 
 its stories were stored is removed from those as well, at once and once more when the crawl ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter, defaultdict

@@ -3,8 +3,6 @@
 Forum threads skip the stages of articles; they get their topics here, and each is stored with its posts in one transaction.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

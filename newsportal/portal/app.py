@@ -1,7 +1,5 @@
 """The portal as an ASGI application."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache

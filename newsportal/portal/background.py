@@ -1,7 +1,5 @@
 """Background threads of a served portal: they follow the store, ``sources.yaml`` and the hubs, warm up the first pages, and send alerts."""
 
-from __future__ import annotations
-
 import gc
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator

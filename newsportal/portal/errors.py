@@ -1,7 +1,5 @@
 """Error pages: they say what to do, and never show a traceback or the reader's input."""
 
-from __future__ import annotations
-
 import logging
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """The portal's server: a port that is checked before anything starts, a quiet uvicorn, and a clean shutdown."""
 
-from __future__ import annotations
-
 import errno
 import signal
 import socket

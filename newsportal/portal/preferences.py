@@ -2,8 +2,6 @@
 topics), and two times, so that the front page can show what is new since the last visit. The preferences of signed-in readers are stored
 with the account, too, and restored when they sign in elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 If the file has errors, the last valid one stays in force, and the desk shows the errors until they are fixed.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from threading import TIMEOUT_MAX, Lock

@@ -5,8 +5,6 @@ A notice is shown once, on the page after a change: a cookie carries it over the
 return notify(request, "/sources", _("%(name)s was saved."), name=name, undo="/sources/undo/17")
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

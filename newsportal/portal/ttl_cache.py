@@ -1,7 +1,5 @@
 """Caches of values that cost a search or a count and change slowly, and of compilations of hundreds of stories. Bounded; thread-safe."""
 
-from __future__ import annotations
-
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -1,7 +1,5 @@
 """WebSub subscriptions to feeds: a thread of the portal subscribes at hubs, which verify the subscription and push updates."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Texts for categories, doubts, errors in ``sources.yaml``, and sources, in the reader's language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from gettext import NullTranslations

@@ -1,7 +1,5 @@
 """Scan archives, read their list pages, and divide the articles in them into tasks, which are the same on every machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain

@@ -1,7 +1,5 @@
 """Read lists and articles from archives as a crawl does. Arguments and results can be pickled, for other processes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Store the articles read from archives: the crawl's stages that need the store, one article after the other."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

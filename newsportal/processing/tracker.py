@@ -1,7 +1,5 @@
 """A replacement of the link tracker outside a crawl: without requests and waiting links."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A model is fitted on a :class:`Log` (the portal uses ``best.fit``) and recommend
 passed with each call, so that a view of a minute ago counts before the next fit; ``extended`` adds stories and views since the fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Three formulas over views: the rating of a story, the decay of interest (paper C), and popularity with a half-life."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -15,8 +15,6 @@ Every addend is rounded to a multiple of ``clicks.ROUNDING_STEP``, so that the s
 ``MAX_NEIGHBOURS`` largest values are kept; ties are broken by story name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """Serialise a model as plain arrays (NumPy's ``.npz`` format, without objects) and one JSON text, without executable content and validated
 when read. Also extend a model by new stories and views, which change popularity; pairs wait for the next fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -18,8 +18,6 @@ sites       number of sites that published the story                   1 –
 An incomplete story counts half. Ranges and half-life were chosen, not measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta

@@ -38,8 +38,6 @@ stories, each times its cosine with s, and everybody's of s. In a log where all 
 stories with w)) + 1; the similarity of two stories is their cosine.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

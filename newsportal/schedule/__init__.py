@@ -6,8 +6,6 @@ A policy is an entry of :data:`POLICIES`. Rules common to all are in :func:`next
 source's hours. To add a policy: write it in its own file, and compare it with the others in ``benchmarks/schedule.py``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from pkgutil import resolve_name

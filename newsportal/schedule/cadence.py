@@ -11,8 +11,6 @@ only the interval is known (:func:`observe_entries`). If a source's times always
 count (:func:`has_false_times`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo

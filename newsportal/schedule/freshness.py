@@ -1,8 +1,6 @@
 """Timing in HTTP responses: freshness of a feed (HTTP caching), requested delays (Retry-After), and validators (ETag, Last-Modified) that
 return 304 for too long."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta

@@ -13,8 +13,6 @@ cell is expected to bring more, times the wait until the following visit, than h
 condition for optimal times. (The optimal sequence, by dynamic programming, waited 2 % less in a trial, but loops over all cells.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

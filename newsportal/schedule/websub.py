@@ -1,7 +1,5 @@
 """A WebSub subscriber (W3C Recommendation, 23 January 2018): hubs notify us of new entries, so that polling can be slow. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """The Index protocol: a search index derived from a store's change log. It may be deleted and rebuilt at any time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo

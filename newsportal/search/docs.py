@@ -1,7 +1,5 @@
 """Documents of every index: displayed fields, filters and words. An index built with another segmenter is rebuilt."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The server collapses hits and counts facets; highlighting is done here, so that every index shows the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo

@@ -5,8 +5,6 @@ log is a document in the index, written after the articles: after a crash in bet
 the change at which it was read, so the slower of two followers overwrites nothing newer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Connections to Elasticsearch 8 or 9: URIs, retries, errors. Used by the search index and as a publish target."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

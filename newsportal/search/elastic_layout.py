@@ -7,8 +7,6 @@ thesis' analyser (smartcn) or ik, it also analyses ``title`` and ``text``, as ``
 Elasticsearch themselves; our results do not depend on it.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Search in a SQLite index: candidates from FTS5, collapsing of stories, facets, one page of hits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any

@@ -11,8 +11,6 @@ All names have a generation number: a rebuild creates the next generation beside
 tables store no content, so an overwritten article remains in them as a rowid that ``docs`` no longer has.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -8,8 +8,6 @@ wider one is used only if the stricter one found little:
 - ``any``: any of the terms (those with + are still required, those with - still excluded).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

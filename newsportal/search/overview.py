@@ -1,7 +1,5 @@
 """Searches of the portal: statistics of a topic, and stories similar to an article."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo

@@ -1,7 +1,5 @@
 """The search index in a separate SQLite file: FTS5 over words segmented in advance."""
 
-from __future__ import annotations
-
 import glob
 import logging
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Query completion: the suggestions that articles provide, and the part of a query to complete. Every index suggests the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

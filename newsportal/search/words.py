@@ -5,8 +5,6 @@ is segmented into words (jieba); if jieba segments a text and a query differentl
 伟峰 wherever the boundaries are.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ length. Answers are stored under a digest of model, prompt and text, so that eac
 the store too.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

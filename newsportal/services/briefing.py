@@ -1,7 +1,5 @@
 """The briefing: the most important events of some hours, each in a few sentences of its articles (docs/algorithms/summaries.md)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace

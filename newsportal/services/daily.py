@@ -5,8 +5,6 @@ The file stores the day and labels under which each article was counted, so that
 reads some hundred sums, regardless of the number of articles.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

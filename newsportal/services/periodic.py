@@ -1,7 +1,5 @@
 """A thread that repeats one task alongside the rest of a process, and survives errors."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from typing import Final

@@ -1,7 +1,5 @@
 """Delete what ``retention`` in sources.yaml no longer keeps: articles, their earlier texts, and records. Idempotent."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and duplicate keys are checked on the way. libyaml parses them (through PyYAML, 
 ruamel.yaml, which edits the file, would take half a minute for a file of 100,000 sources.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The methods that ``sources.yaml`` chooses from: how articles are extracted, and how reposts are found."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 

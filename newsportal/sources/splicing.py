@@ -4,8 +4,6 @@ Parsing with comments takes two milliseconds per entry; and lines that are not p
 (lists in one line, anchors, unusual line ends) are left to the caller, which edits the whole file.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping

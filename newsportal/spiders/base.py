@@ -1,7 +1,5 @@
 """The base class of spiders: the course of a run, its visits, and the work of other processes; list pages and articles: ``pages``."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

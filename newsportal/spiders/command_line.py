@@ -1,8 +1,6 @@
 """Support for Scrapy's commands: validated arguments for ``crawl``; reading a single page as in a crawl, for ``parse`` and ``check``,
 without counting or storing."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

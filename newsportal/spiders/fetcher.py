@@ -4,8 +4,6 @@
 images as to every page. Every failure has a reason, ``error`` only as a last resort.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Forums: ``scrapy crawl forum [-a source=NAME]``. Finds boards and threads from the front page (docs/algorithms/forum_ways.md)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Hub pages (regions): ``scrapy crawl hub [-a source=NAME]``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace

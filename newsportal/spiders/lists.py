@@ -1,7 +1,5 @@
 """Hot lists and charts: ``scrapy crawl lists [-a source=NAME]``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any

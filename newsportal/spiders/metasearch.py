@@ -1,7 +1,5 @@
 """Search engines: ``scrapy crawl metasearch -a topic=旅游`` (paper A)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace

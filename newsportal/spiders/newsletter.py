@@ -1,7 +1,5 @@
 """Newsletters: ``scrapy crawl newsletter [-a source=NAME]``."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable

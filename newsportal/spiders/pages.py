@@ -1,7 +1,5 @@
 """Requests for list pages and articles, with the settings of their source; failures are counted, and retried later."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The state of a photo story during a visit: pages received, in progress and lost, and those to request next. No input or output."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Feeds: ``scrapy crawl rss [-a source=NAME]``."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable
 from html import escape
 from typing import Any

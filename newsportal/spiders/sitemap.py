@@ -1,7 +1,5 @@
 """Sitemaps: ``scrapy crawl sitemap [-a source=NAME]``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator

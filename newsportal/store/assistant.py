@@ -3,8 +3,6 @@
 A call is recorded before it is made, in the transaction that checks the budget, so concurrent processes cannot exceed it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta

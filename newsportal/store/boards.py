@@ -1,7 +1,5 @@
 """History of hot lists: rank and heat of each entry at every visit (docs/sources.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -5,8 +5,6 @@ copy can be resumed, and an old copy brought up to date. The change log is compa
 source. At the end the target is read again and its digests are compared with those of the rows read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

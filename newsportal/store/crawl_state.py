@@ -1,7 +1,5 @@
 """State kept between crawls: run reports, the state of sources, the lines of sites, and the visits from which the schedule learns."""
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """MariaDB and MySQL through PyMySQL. A write transaction holds a named lock of its database (``GET_LOCK``), taken before it begins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, Final

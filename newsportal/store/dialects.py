@@ -3,8 +3,6 @@
 Each database has a module (:data:`DIALECTS`); this one holds the helpers shared by the parts of the store.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """Actions of editors on articles: correct, hide, classify, and change topics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any

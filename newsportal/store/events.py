@@ -6,8 +6,6 @@
 - an edit records old and new values, and can be undone as long as the values were not changed again.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """Photo stories. Each method of :class:`Galleries` is one transaction; the functions run inside it and write the change log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -6,8 +6,6 @@ picture is known and the words alone decided; a shared picture may turn out to b
 when its pictures change. Folds by editors are permanent.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Conversion between photo stories and rows, and the changes caused by a visit, a fold or a hidden picture. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ A photo story is also an article whose text consists of the captions, so lists, 
 has only what is specific to photo stories.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """Tables and dataclasses of labelled texts, and a temporary file for texts being added."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Rows of the link table: insertion, state transitions and deletion. Every function runs inside the caller's transaction."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

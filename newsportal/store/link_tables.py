@@ -1,7 +1,5 @@
 """The link table, the tables of the workers that share it, and the states of its rows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

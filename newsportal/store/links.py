@@ -1,7 +1,5 @@
 """Links in the store, one row each: new, waiting and finished ones. The queue leases from these rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from threading import RLock

@@ -1,7 +1,5 @@
 """Versions of the models trained on a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -5,8 +5,6 @@ without a report are leased again by another, so nothing is lost when a process 
 (``newsportal.services.publishing``), which receives the entry's ``fence``, a number that grows with each lease.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta

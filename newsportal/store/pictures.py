@@ -4,8 +4,6 @@ A picture is identified by the key of its URL (``key``). Stories are counted, no
 before it is stored, and remains counted after it was deleted.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A story is deleted once all of its versions are old. Deletions are logged as ``g
 the identities stay known for :data:`NAMES_KEPT`, so that list pages do not bring the articles back.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ refer to articles, recommendations to stories: ``saw`` takes an article, all res
 seen after one of its versions was, and two stories folded into one count once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

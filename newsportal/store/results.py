@@ -1,7 +1,5 @@
 """Results and arguments of the store: stored articles and stories, filters, changes, the state of sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 An up-to-date database costs one query; neither that nor creating the tables of an empty one loads Alembic.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files

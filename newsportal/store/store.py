@@ -10,8 +10,6 @@
 Add a test to ``tests/store/test_contract.py`` before adding a method.
 """
 
-from __future__ import annotations
-
 from newsportal.store.assistant import AssistantCalls
 from newsportal.store.boards import Boards
 from newsportal.store.corpora import Corpora

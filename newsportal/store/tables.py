@@ -1,7 +1,5 @@
 """The tables of articles, stories and events, described in ``docs/storage.md``. A change needs a step in ``migrations/``."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table

@@ -4,8 +4,6 @@ A thread is also an article whose text consists of the posts, so lists, topics, 
 This module has only what is specific to threads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

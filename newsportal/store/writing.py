@@ -1,7 +1,5 @@
 """Changes of articles: each function runs inside the caller's write transaction and appends to the change log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

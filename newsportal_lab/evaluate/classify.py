@@ -1,7 +1,5 @@
 """``newsportal evaluate classify``: measure classifiers on a corpus, beside peers, across corpora, and on unseen labels."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """``newsportal evaluate events``: measure the grouping of documents into events, beside usual baselines, by B-cubed."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter, defaultdict

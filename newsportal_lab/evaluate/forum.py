@@ -1,7 +1,5 @@
 """``newsportal evaluate forum``: compare posts of threads, their texts, authors and times, with gold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

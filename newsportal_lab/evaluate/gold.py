@@ -4,8 +4,6 @@ Gold answers of a page are ``text``, ``title``, ``date`` (or ``published``), ``a
 present; ``url`` and ``summary`` are passed to the algorithms.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Recommendation methods for comparison, by name: each learns from a log and ranks all stories for a history. The portal uses ``best``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

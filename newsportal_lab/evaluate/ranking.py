@@ -13,8 +13,6 @@ Of a list of n = 20, with g(i) = 1 where place i (from 1) is a target and m targ
 each the mean over questions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """``newsportal evaluate recommend``: measure how well recommendation methods predict readers' next views."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Reports of evaluations: tables on a terminal, and self-contained HTML files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path

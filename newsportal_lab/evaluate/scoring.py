@@ -12,8 +12,6 @@ The thesis takes an answer for an article when its title has more than 5 charact
 articles it counts by hand how many have the body, and how many only the body (4.4.3).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """``newsportal evaluate summaries``: measure how much of a later round-up daily summaries of an event cover, beside lead and random."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

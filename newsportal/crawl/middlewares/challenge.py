@@ -3,8 +3,6 @@
 Recognised by marks that their vendors use on no other pages, and by short pages whose title consists of the demand alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 """Retries and Retry-After: requests are sent only while this process holds their host, and not before its Retry-After. Requests made by
 callbacks are marked with the lease of their response. Scrapy's redirects, for invalid targets (``http://host:99999/``)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from time import monotonic

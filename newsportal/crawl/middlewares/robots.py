@@ -3,8 +3,6 @@
 robots.txt is fetched by the crawl's own downloader, so it is guarded, replayed and archived like every page.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

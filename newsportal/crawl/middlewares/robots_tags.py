@@ -1,7 +1,5 @@
 """``X-Robots-Tag`` and ``<meta name="robots">``: pages not to be stored, links not to be followed. See docs/decisions/robots-tags.md."""
 
-from __future__ import annotations
-
 import email.utils
 import re
 from collections.abc import Iterable, Iterator

@@ -21,8 +21,6 @@ repeated.
 Blocking calls, thread-safe. Errors: ``FrontierUnavailable`` (unreachable, full, locked: keep the order and retry).
 """
 
-from __future__ import annotations
-
 import os
 import platform
 from collections import Counter

@@ -6,8 +6,6 @@
 3. A worker that got less than it requested is *hungry*: others yield its share of hosts.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Workers of the queue in the link table, recovery of what dead ones held, and the hosts that each holds or waits for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 

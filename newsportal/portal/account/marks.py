@@ -1,7 +1,5 @@
 """Marks of a signed-in reader: read and starred stories, with a feed, and saved searches."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 

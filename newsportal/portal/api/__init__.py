@@ -5,8 +5,6 @@ services' dataclasses, have a summary, and their names are the operation ids. A 
 ``metadata`` of its fields); else ``response_model`` names a model that reads it. Errors: ``access``; lists: ``paging``.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """A person's own alerts. Secrets are accepted and never returned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

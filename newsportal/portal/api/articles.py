@@ -1,7 +1,5 @@
 """Articles for editors: correct, fold, hide and classify them, and read their former states."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Texts that the assistant writes about an article or an event, if ``sources.yaml`` configures one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal

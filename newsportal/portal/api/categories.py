@@ -1,7 +1,5 @@
 """Categories: the built-in ones, with their settings in ``sources.yaml``, and those added there."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 

@@ -1,7 +1,5 @@
 """Events: lists, one event with its timeline, and the edits of editors."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Literal

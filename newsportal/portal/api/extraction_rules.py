@@ -1,7 +1,5 @@
 """Extraction of articles: learned site templates, and trials of rules on pages before they are saved."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Marks of a person: read and starred stories, and saved searches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated

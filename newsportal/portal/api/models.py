@@ -1,7 +1,5 @@
 """Corpora and their models: import and export of texts, training in a job, figures, errors, words, and the version in use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from io import BytesIO

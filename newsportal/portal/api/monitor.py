@@ -1,7 +1,5 @@
 """Operation: runs and their logs, suggested sources, the figures of the monitor, and the queue of requests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """The description of the API: ``/api/openapi.json`` for programs, ``/api`` for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Responses of the API: models filled from other objects, pages with an opaque cursor, ETags (304 for unchanged responses); and errors of
 changes of ``sources.yaml``, which is written and logged as on the desk."""
 
-from __future__ import annotations
-
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping

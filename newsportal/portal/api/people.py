@@ -1,7 +1,5 @@
 """The current user; for administrators, the users with their rights, and the log of changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal

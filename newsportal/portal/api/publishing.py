@@ -1,7 +1,5 @@
 """Publishing to other systems: the queue, retries, publishing again, withdrawal, dry runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime

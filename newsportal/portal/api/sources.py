@@ -1,7 +1,5 @@
 """Sources: list, read, change (several at once, too), test and visit them; detect sources at URLs; import feeds from an OPML file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast

@@ -1,7 +1,5 @@
 """Topics: their settings, a preview of what their words find, and the assignment of stored articles."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from operator import attrgetter
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Changes of articles by editors, for pages and API: each is made under the editor's name, logged, and can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,8 +1,6 @@
 """``/categories``: the categories of articles, with additional words from ``sources.yaml``. ``/methods``: the default methods of
 extraction, folding and recommendation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args

@@ -1,7 +1,5 @@
 """``/corpora``: labelled texts for training classifiers; ``/models``: the trained versions, their quality, and which one is in use."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """``/templates``: templates learned from sites' pages; ``/wrappers``: rules for extracting articles, tried before they are saved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response

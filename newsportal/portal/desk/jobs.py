@@ -1,7 +1,5 @@
 """``/jobs``: background jobs with their progress; and functions for pages that start a job from a form."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 

@@ -1,8 +1,6 @@
 """``/publishing``: what waits to be published, and what failed and why; editors retry, publish again, withdraw, or test a target.
 ``/publishing/new`` and ``/publishing/targets/{name}``: administrators add, test, change and remove destinations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import closing
@@ -77,7 +75,7 @@ def retry_articles(request: Request, fields: Form) -> Response:
     visit, article, target = Visit(request), fields.get("article"), fields.get("target") or None
     number = visit.portal.store.outbox.retry(target, [article] if article else None, now=visit.portal.now())
     log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
-    text = visit.say_number("%(num)d article is waiting again.", "%(num)d articles are waiting again.", number)
+    text = visit.say("%(num)s {article is|articles are} waiting again.", num=number)
     return redirect_with(request, "/publishing", text)
 
 

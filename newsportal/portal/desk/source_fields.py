@@ -3,8 +3,6 @@
 ``newsportal.sources`` validates the texts: fields pass on what was typed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

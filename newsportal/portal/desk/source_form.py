@@ -1,7 +1,5 @@
 """``/sources/KEY``: the health, form and changes of a source; ``/sources/many``: the same change of several. All can be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -2,8 +2,6 @@
 table of hours: the entries expected from each source in every hour of the day, its next visit, and why. ``/suggestions``: sites that could
 become sources, counted hourly over a sample of articles; ``/opml``: the feeds of sources.yaml."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ file as text, for keys that have no form. ``/sources/versions``: its earlier ver
 The text has URLs of databases and may name files, so it is for administrators only. Editors may restore versions if only their keys change.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Background checks of other sites ("looks"): they run in threads, few at once, and are abandoned when no page polls them any more."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """``POST /mcp``: streamable HTTP for assistants that connect over the network, with a token."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Receive, Scope, Send
 

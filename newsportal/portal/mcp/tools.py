@@ -6,8 +6,6 @@ Text of the Web is shortened and stripped of tags and invisible characters. It w
 it is kept apart from the portal's own words: as JSON strings under :data:`KEY`, which no text can escape from.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import cache

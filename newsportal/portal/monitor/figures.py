@@ -1,7 +1,5 @@
 """Figures of the monitor: articles per day and source (thesis E, figure 4-4), results of crawls (paper A, table 2), causes of failures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

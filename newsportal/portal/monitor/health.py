@@ -1,7 +1,5 @@
 """``/health`` for monitoring, ``/metrics`` for Prometheus, ``/healthz`` (the process is alive) and ``/readyz`` (it can serve readers)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """``/runs``: the reports of crawls; ``/monitor`` and the pages below it: articles collected, results of crawls, queues, and how the portal
 is read (paper C, figures 3 and 4)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

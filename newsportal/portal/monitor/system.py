@@ -1,7 +1,5 @@
 """``/monitor/system``: memory, disk and files, requests, and the last lines of the logs, limited in size and without secrets."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

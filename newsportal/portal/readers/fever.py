@@ -1,8 +1,6 @@
 """The Fever API, version 3, at ``/api/fever.php``: a single URL whose parameters select the data. Apps sign in with a key that they derive
 from the person's name and a token (``fever_key``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 

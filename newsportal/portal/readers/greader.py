@@ -1,7 +1,5 @@
 """The Google Reader API as FreshRSS provides it, below ``/api/greader.php``. Apps sign in with a token of the person."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

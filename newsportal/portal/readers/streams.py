@@ -1,8 +1,6 @@
 """The feeds that reader apps list, with a folder for each kind: topics, sources and saved searches; and the streams of stories that apps
 request: a feed, a folder, everything, or starred stories; filtered by read and starred, in either order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

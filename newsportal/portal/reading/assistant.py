@@ -3,8 +3,6 @@
 Both are for signed-in readers: each text costs the operator money, and nobody has checked it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Pages compiled from hundreds of stories: ``/briefing`` (the last 24 hours) and ``/briefing/2026-05-20``, the main events in sentences of
 their articles; ``/rising``, words, names and events more frequent than their past predicts; ``/boards``, the hot lists of sources.yaml."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from hashlib import blake2b

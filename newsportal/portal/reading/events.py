@@ -1,7 +1,5 @@
 """Events: their list, the page of an event with its timeline, and its feed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

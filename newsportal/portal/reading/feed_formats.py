@@ -4,8 +4,6 @@ The standard library serialises the XML, so the output is well-formed; character
 Everything depends on the stories only, not on the clock, so that an unchanged list has an unchanged ETag.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 (``/feed.csv``, ``/feed.jsonl``), in the format of ``newsportal export``; OpenSearch, robots.txt, the icon; ``/oembed`` (oembed.com), an
 embeddable quotation of a story with links to the portal and the original."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

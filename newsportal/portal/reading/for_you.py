@@ -5,8 +5,6 @@ No account, no IP address, no fingerprint is stored: the name is generated when 
 recording, as do ``Sec-GPC`` and ``DNT``. Without JavaScript nothing is recorded: a page that was fetched may not have been read.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import secrets

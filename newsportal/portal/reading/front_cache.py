@@ -1,7 +1,5 @@
 """The parts of the front page that all its readers share: queried once and cached until the store changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """``/photos``: the photo stories (套图), by score or by time, filtered by topic; and its feeds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from gettext import NullTranslations
 from typing import Any

@@ -4,8 +4,6 @@ Several processes may share a folder: files are written under a temporary name a
 file's mtime is its last use; any process that finds the folder too full evicts. A full disk only disables caching.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Search pages: results with filters by time, kind, site, topic and category. Any query gets a page, never an error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

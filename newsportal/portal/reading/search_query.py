@@ -1,7 +1,5 @@
 """A search as given in a URL: words and filters, validated; invalid values are ignored. And its results from the index."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo

@@ -1,7 +1,5 @@
 """The reading pages of stories, threads, photo stories and their versions, and the earlier texts of an article."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby

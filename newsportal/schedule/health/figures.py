@@ -9,8 +9,6 @@ or more is
 weekends and holidays are long gaps, too, so a silence is also compared with the longest one of the source, and with a long weekend.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

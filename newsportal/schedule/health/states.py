@@ -1,7 +1,5 @@
 """The state of a source, determined only by its visits; and the visit that changed it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +42,8 @@ class RememberedState(Protocol):
 
     @property
     def rest_until(self) -> datetime | None: ...
+    @property
+    def next_visit(self) -> datetime | None: ...
     @property
     def last_error(self) -> str | None: ...
 
@@ -154,7 +154,8 @@ def _judge_backoff(state: RememberedState | None, now: datetime) -> Health | Non
     if state is None or state.rest_until is None or state.rest_until <= now:
         return None
     cause = "blocked" if cause_of(state.last_error or "") == "blocked" else "busy"
-    return Health("resting", None, None, {"until": state.rest_until, "why": Message(f"cause.{cause}")})
+    until = max(state.rest_until, state.next_visit or now)  # failures in a row postpone the visit further
+    return Health("resting", values={"until": until, "why": Message(f"cause.{cause}")})
 
 
 def _judge_articles(found: Figures) -> Health | None:

@@ -4,8 +4,6 @@ Stored in a separate database (``portal.accounts`` in ``sources.yaml``; by defau
 articles are copied, exported and archived, and passwords and sessions must not be.
 """
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Final
 

@@ -6,8 +6,6 @@ process dies before it records the result, the message stays ``sending`` and bec
 sent. It is sent again only on request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta

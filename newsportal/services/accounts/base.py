@@ -1,7 +1,5 @@
 """People, roles, rights, sessions and tokens. Secrets have 256 bits, so that a fast digest is enough."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field

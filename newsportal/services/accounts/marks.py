@@ -1,8 +1,6 @@
 """Read and starred stories of a person (a mark per story, and a time up to which everything is read), saved searches, and the numbers by
 which reader apps identify stories: assigned once, in the order of arrival."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, field

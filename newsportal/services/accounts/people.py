@@ -3,8 +3,6 @@
 Entries of the log are never changed; they are kept as long as ``retention.log`` says.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

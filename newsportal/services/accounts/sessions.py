@@ -8,8 +8,6 @@ twice the last, up to a limit, and a premature attempt is not counted. Guesses f
 does not, from an address used before, so nobody can lock the owner out (OWASP Authentication Cheat Sheet).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta

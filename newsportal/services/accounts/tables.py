@@ -1,7 +1,5 @@
 """Tables of the accounts database. Each change needs a migration in ``migrations/`` (checked by a test). Times: microseconds, UTC."""
 
-from __future__ import annotations
-
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table
 
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, SEQUENCE, Moment

@@ -4,7 +4,5 @@
 channels and delivers a message, ``opening`` has the sending thread and the preview of what would have been sent.
 """
 
-from __future__ import annotations
-
 from newsportal.services.accounts.alerts import Alert as Alert
 from newsportal.services.accounts.alerts import Message as Message

@@ -3,8 +3,6 @@
 Messages are plain text: every service accepts it, and no title can inject markup.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -3,8 +3,6 @@
 Pure, except for the search index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Final

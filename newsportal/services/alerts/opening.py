@@ -1,8 +1,6 @@
 """Set up the sending of alerts from ``sources.yaml``; the thread that sends while the portal is served; and the preview of what an alert
 would have sent in the last days."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping

@@ -8,8 +8,6 @@ The process may die between any two steps, and several may run concurrently:
    again automatically: never twice.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

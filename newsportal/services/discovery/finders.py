@@ -1,8 +1,6 @@
 """Proposals of sources and their score; and detection of what a fetched page is as a source: a feed, a sitemap, a list page, a forum, photo
 stories. Pure; each detector returns a proposal or ``None``."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -4,8 +4,6 @@ Folders are outlines without a URL; the category of a feed is its innermost fold
 else its ``category`` attribute (OPML 2.0, "Subscription lists").
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -5,8 +5,6 @@ at usual paths; sitemaps named by robots.txt or at usual paths; the page as a li
 the channels in its navigation too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

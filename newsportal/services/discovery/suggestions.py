@@ -4,8 +4,6 @@ An open problem of the thesis (Ma 2016, conclusion, further work (1): 采集源�
 memory: at most :data:`MAX_SITES` sites, each with counts and one example.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

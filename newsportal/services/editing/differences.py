@@ -4,8 +4,6 @@ Words are those of ``text.segment``; white space is normalised. Comparisons that
 insertion.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

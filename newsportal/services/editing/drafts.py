@@ -5,8 +5,6 @@ Every paragraph is a line, a heading a line that begins with ``##``. Other conte
 is plain text, so that no markup can be injected.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

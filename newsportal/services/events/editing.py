@@ -1,7 +1,5 @@
 """Editing of events: rename, pin, split, join, undo; and their automatic revision. Raises ``StoreError`` if an object no longer exists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

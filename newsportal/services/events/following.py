@@ -1,8 +1,6 @@
 """Assign stories to events as the change log reports them. The store is authoritative: the clusters in memory are loaded from it at the
 start, after writes of another process, and after edits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from datetime import datetime

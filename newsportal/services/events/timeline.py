@@ -7,8 +7,6 @@ Related stories are those of its event, then those that share rare names with it
 subjects (新机) do not make stories related by themselves.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

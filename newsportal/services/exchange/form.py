@@ -1,8 +1,6 @@
 """Articles as JSON values, as described by ``docs/article.schema.json``: the stored fields without missing values. A forum thread has its
 posts, a photo story all its pictures and whether it is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime

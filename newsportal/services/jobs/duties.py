@@ -3,8 +3,6 @@
 Which crawls are due is decided by pure functions of the due sources, the running jobs, earlier attempts and the time.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing

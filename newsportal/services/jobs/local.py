@@ -1,8 +1,6 @@
 """Jobs of this machine: subprocesses (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each. And jobs that users start from the
 portal: newsportal commands, one at a time."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -4,8 +4,6 @@ A process reports JSON lines: ``{"event": "progress", "share": 0.5, "step": "fit
 ``{"event": "done"}``; every other object is a row of its outcome. When it has ended, they are merged into the record.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

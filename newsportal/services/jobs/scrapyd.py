@@ -3,8 +3,6 @@
 The API is that of scrapyd 1.6 (docs/api), called through the egress guard. Jobs continue without their scheduler.
 """
 
-from __future__ import annotations
-
 import json
 import netrc
 from base64 import b64encode

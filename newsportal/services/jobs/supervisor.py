@@ -4,8 +4,6 @@ of the sources file in long-running processes; while it is invalid, a copy of it
 No scheduler library is needed: what is due follows from the store and the records of jobs.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """Compare versions of a model on documents that none was trained on; list their errors, and the words that support a label."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

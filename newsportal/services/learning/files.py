@@ -3,8 +3,6 @@
 A file is imported completely, or an error names the line: training on part of a corpus would be removed unnoticed.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Gather labelled documents from stored articles: those of sources with a category in ``sources.yaml``, and those corrected by editors."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ is trained again on all documents after measuring (``refit``). Retraining gather
 enough.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

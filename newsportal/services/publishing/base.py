@@ -1,7 +1,5 @@
 """Interface of publishing targets, and their errors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

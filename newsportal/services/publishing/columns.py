@@ -3,8 +3,6 @@
 The table is checked against ``sources.yaml`` first, and all mistakes are reported together before anything is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, tzinfo
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Dry runs of a target: with a sample article (``newsportal publish check``), with what is waiting, or with one article."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The server rejects writes and deletions with a lower version, also for documents
 its mapping on the first write; words that we segment are searched in ``words``, so that no plug-in is needed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Elasticsearch.
 Characters that databases reject (NUL, lone surrogates) are removed from texts; the body is sanitised again, whatever the store contains.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields

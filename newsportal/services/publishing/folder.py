@@ -3,8 +3,6 @@
 Files are replaced atomically. Writing an article again gives the same file.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

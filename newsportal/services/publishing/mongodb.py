@@ -7,8 +7,6 @@ publisher with an expired lease changes nothing. Ids of withdrawn articles are k
 FerretDB 1 is fast only for queries by ``_id``, and replaces in two steps: versions are read before, which is not atomic.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

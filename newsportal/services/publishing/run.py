@@ -8,8 +8,6 @@ The process may die between any two steps, and any number of processes may run c
 4. the result is recorded in the outbox. If the process dies between 3 and 4, the entry is leased again, and the target finds it published.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import platform

@@ -5,8 +5,6 @@ Every statement is built by SQLAlchemy from reflected columns with bound values:
 write are atomic. Without marks the key column shows whether the row exists.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 The driver of a database is imported when its target is opened.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from importlib import import_module

@@ -4,8 +4,6 @@ The signature is that of Stripe and others: ``t=SECONDS,v1=HEX``, where HEX is H
 Delivery is at least once; the receiver detects repeated messages by their ``idempotency-key``.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 from collections.abc import Mapping, Sequence

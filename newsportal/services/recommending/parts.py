@@ -5,8 +5,6 @@ Addends are multiples of ``clicks.STEP``, so the sums do not depend on their ord
 this machine views and stories are streamed from the store, and the fit is saved there.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

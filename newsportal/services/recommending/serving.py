@@ -5,8 +5,6 @@ added, so that a story of a minute ago can be recommended. Before the first fit,
 are computed here every :data:`EARLY`, and used with default weights.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

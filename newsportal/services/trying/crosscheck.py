@@ -4,8 +4,6 @@ Neither is the truth. If both agree the rule is hardly needed; if the rule extra
 nothing, the site has pages with another layout.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

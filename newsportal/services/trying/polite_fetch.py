@@ -1,7 +1,5 @@
 """Fetch pages of a site interactively, as politely as the crawl: obeying robots.txt, sequentially, and not many."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Pages to try a rule, template or source on: pasted, fetched, or from the crawl's archive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
