@@ -23,7 +23,7 @@ from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.queues.base import Task
 from newsportal.dedup.canonical import identity
 from newsportal.errors import FrontierRefused, NewsportalError
-from newsportal.extractors.forum.kinds import ListEntry
+from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link, content_id
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def is_readable(link: Link) -> bool:
 
 
 TYPE_KEY: Final = "$"  # key of a JSON object that encodes something other than a dict: its type
-DATACLASSES: Final[Mapping[str, type]] = {"Link": Link, "Listed": ListEntry}  # dataclasses written by their fields
+DATACLASSES: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses written by their fields
 LANE: Final = "lane"  # meta key: requests of one lane are sent one at a time
 AT: Final = "not_before"  # meta key: earliest time to send the request, in seconds since 1970
 ROW: Final = "frontier_row"  # meta key: the link's row is already in the link table
