@@ -28,11 +28,11 @@ def test_bulk_actions_appear_after_selection(visit: Any, steered_site: Any, site
     page = visit("editor").page
     page.context.add_cookies([steered_site.session("editor")])
     page.goto(f"{steered_site.address}/sources")
-    many = page.locator("#many")
+    many = page.locator("#bulk")
     assert many.is_hidden()
-    page.locator(".desk-pick input").first.check()
+    page.locator(".select-cell input").first.check()
     assert many.is_visible()
-    page.locator(".desk-pick input").first.uncheck()
+    page.locator(".select-cell input").first.uncheck()
     assert many.is_hidden()
 
 

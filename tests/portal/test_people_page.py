@@ -47,7 +47,7 @@ def test_sign_in_link_and_user_menu_are_on_every_page(client: httpx.Client) -> N
     with httpx.Client(base_url=client.base_url, timeout=600) as anonymous:
         page = lxml_html.document_fromstring(anonymous.get("/latest").text)
     assert page.xpath("//header//a[@class='sign-in']/@href") == ["/login?next=/latest"]
-    menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='who']]//a/@href")
+    menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='user-name']]//a/@href")
     assert {"/starred", "/searches", "/alerts", "/settings", "/account", "/desk"} <= set(menu)
 
 
@@ -55,7 +55,7 @@ def test_sign_in_link_and_user_menu_are_on_every_page(client: httpx.Client) -> N
 def test_invalid_name_is_reported_beside_the_field(client: httpx.Client, name: str) -> None:
     answer = client.post("/people", data={"name": name, "role": "reader"})
     assert answer.status_code == 422
-    assert 'id="name-mistake"' in answer.text
+    assert 'id="name-error"' in answer.text
     assert "<script>alert" not in answer.text
     assert len(rows(client)) == 1
 
@@ -117,7 +117,7 @@ def test_audit_details_are_readable(client: httpx.Client) -> None:
     trail.add(person, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)
     trail.add(person, "article.fold", "a", {"from": "b", "to": "c"}, now=now)
     page = lxml_html.document_fromstring(client.get("/audit").text)
-    folded, changed, added = (row.xpath("./td[@class='told']/small/text()") for row in page.xpath("//tr[@data-entry]")[:3])
+    folded, changed, added = (row.xpath("./td[@class='text-cell']/small/text()") for row in page.xpath("//tr[@data-entry]")[:3])
     assert folded == ["来自：b", "去向：c"]
     assert added == ["任一关键词：渡轮、码头"]
     assert changed == ["访问间隔（分钟）：未设置", "启用：否", "话题：港口、航运"]
