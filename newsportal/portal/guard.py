@@ -1,5 +1,4 @@
-"""Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our own pages
-(``request_body``)."""
+"""Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our pages."""
 
 from __future__ import annotations
 

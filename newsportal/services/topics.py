@@ -209,8 +209,7 @@ class Preview:
 
 
 def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | None, now: datetime, days: int = DAYS) -> Preview:
-    """Return what ``rule`` matches in the last ``days``. ``topic``: its name in the store; ``None`` for a new one. Raises the errors of
-    store and index."""
+    """Return what ``rule`` matches in the last ``days``. ``topic``: its name in the store, if any. Raises the errors of store and index."""
     if not rule.must and not rule.any:
         return Preview(empty=True)
     since, full_rule = now - timedelta(days=days), rule

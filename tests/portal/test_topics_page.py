@@ -95,12 +95,13 @@ def test_preview_shows_matching_stories(editor: httpx.Client) -> None:
 
 
 def test_new_topic_is_saved_and_applies_at_once(editor: httpx.Client, file: Path) -> None:
-    sent = {**fields(editor.get("/topics/new").text), "name": "桥", "any": "观景桥", "engines": ["bing_news", "baidu_news"], "enabled": "1"}
+    form = fields(editor.get("/topics/new").text)
+    sent = {**form, "name": "桥", "any": "观景桥 大桥，Golden Gate", "engines": ["bing_news", "baidu_news"], "enabled": "1"}
     answer = editor.post("/topics/save", data=sent)
     assert answer.status_code == 303
     topic = load(file).topic("桥")
     assert topic is not None
-    assert (topic.keywords.any, topic.engines) == (("观景桥",), ("bing_news", "baidu_news"))
+    assert (topic.keywords.any, topic.engines) == (("观景桥", "大桥", "Golden Gate"), ("bing_news", "baidu_news"))
     assert file.read_text("utf-8").startswith(SOURCES.split("feeds:")[0])
     page = editor.get("/topics").text
     assert "话题“桥”已保存" in page

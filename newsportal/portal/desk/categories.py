@@ -24,7 +24,7 @@ from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop_cat
 from newsportal.sources.changing import EntryChanged, entry_digest, entry_of, set_keys
 from newsportal.sources.methods import Duplicates
 from newsportal.sources.parts import Part, Recommending
-from newsportal.sources.values import words
+from newsportal.sources.values import keywords
 
 router = APIRouter(dependencies=EDIT)
 
@@ -76,7 +76,7 @@ def delete_category(request: Request, name: str, fields: Form) -> Response:
 def _save(request: Request, row: CategoryRow | None, fields: Form) -> Response:
     """Save a category. A built-in one keeps its name, because another name would create a second category."""
     name = row.name if row is not None and row.packaged is not None else fields.get("name", "").strip()
-    values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
+    values = values_of(name, keywords(fields.get("words", "")), keywords(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     former = row.name if row is not None and row.configured is not None else None
     names = [entry.name for entry in config_of(request).categories]
     position = names.index(former) if former is not None else len(names)

@@ -1,5 +1,4 @@
-"""Forms of editors: correct title, text, date and author of an article, or the captions of a photo story; rename, pin, split and join
-events; and undo all that."""
+"""Forms of editors: correct title, text, date and author of an article, or captions; rename, pin, split and join events; undo that."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

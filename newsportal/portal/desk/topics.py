@@ -26,7 +26,7 @@ from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, ed
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.loading import built_in
 from newsportal.sources.timing import ENGINE, refusal
-from newsportal.sources.values import words
+from newsportal.sources.values import keywords, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class TopicForm:
     def draft(self) -> Draft:
         """Return the values to be written to the file."""
         return Draft(
-            self.name.strip(), words(self.must), words(self.any), words(self.never), words(self.query), self.engines,
+            self.name.strip(), keywords(self.must), keywords(self.any), keywords(self.never), words(self.query), self.engines,
             self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,
         )  # fmt: skip
 
     def rule(self) -> TopicRule:
         """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
-        must, any_, never = words(self.must), words(self.any), words(self.never)
+        must, any_, never = keywords(self.must), keywords(self.any), keywords(self.never)
         name = self.name.strip()
         return make_rule(name, must, any_ or (() if must or not name else (name,)), never)
 

@@ -148,8 +148,7 @@ class SiteTemplates:
 
 
 def learn_saved(store: Store, sources: Sources, now: datetime) -> tuple[int, int] | None:
-    """Train the library on saved pages; return the number of pages and of new templates. ``None`` without an archive. Raises the errors of
-    reading and writing them."""
+    """Train the library on saved pages; return the numbers of pages and new templates. ``None`` without an archive. Raises their errors."""
     archive = archive_of(sources)
     if archive is None:
         return None
