@@ -1,8 +1,6 @@
 """Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our own pages
 (``request_body``)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
