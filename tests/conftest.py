@@ -93,15 +93,17 @@ def _environ() -> dict[bytes, bytes]:
 
 
 def _as_before() -> Iterator[None]:
-    """Restore environment, log handlers and log context: commands that run in this process set them permanently."""
+    """Restore environment, time zone, log handlers and log context: commands that run in this process set them permanently."""
+    from newsportal import messages
     from newsportal.logs import CONTEXT
 
-    root, environ = logging.getLogger(), _environ()
+    root, environ, zones = logging.getLogger(), _environ(), messages._ZONES[:]
     handlers, level, context = root.handlers[:], root.level, CONTEXT.get()
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
     CONTEXT.set(context)
+    messages._ZONES[:] = zones
     if (left := _environ()) != environ:
         for name in left.keys() - environ.keys():
             del os.environb[name]

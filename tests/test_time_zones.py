@@ -18,7 +18,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from newsportal.cli.options import moment
 from newsportal.cli.recommend import view_moment as clicked
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.messages import Message, show_in
+from newsportal.messages import Message, format_time, show_in
 from newsportal.sources import load
 from newsportal.sources.timing import due_at, rules
 from newsportal.spiders.metasearch import MetasearchSpider
@@ -56,6 +56,7 @@ def test_breadth_uses_configured_zone(file: Path, monkeypatch: pytest.MonkeyPatc
         return [request.cb_kwargs["pages"] async for request in spider.visit(source, SourceState(source.key))]
 
     assert asyncio.run(requested_pages()) == [pages]
+    assert format_time(EIGHT) == "2026-03-05 08:00+05:30", "run reports of `scrapy crawl` use it too"
     spider.tracker.store.close()
 
 

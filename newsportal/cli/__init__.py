@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Mapping
+from errno import ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -195,6 +197,11 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(141)  # as for a program killed by SIGPIPE: the reader (head, less) has exited
+    except OSError as error:
+        if error.errno != ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else what is buffered fails again at exit
+        sys.exit(f"{error.filename or 'standard output'}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
-from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, open_all
+from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, open_all
 from newsportal.cli.output import make_table, pick, print_json, print_table
 from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
@@ -46,7 +45,7 @@ def alert_named(work: Work, begin: str) -> Alert:
     return alerts[0]
 
 
-def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     """List alerts with their owners, without addresses."""
     with open_work(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
@@ -58,11 +57,11 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
             row |= {"owner": people.get(alert.person_id, "–"), "on": alert.enabled, "sent": found["sent"]}
             rows.append(row | {"waiting": found["waiting"] + found["sending"], "failed": found["failed"] + found["unknown"]})
     if as_json:
-        print_json(rows)
+        print_json(*rows)
         return
     columns = ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")
     table = make_table(columns, ([row[name] for name in columns] for row in rows))
-    Console(markup=False).print(table if rows else "no alerts yet; users create them in the portal at /alerts")
+    print_table(table if rows else "no alerts yet; users create them in the portal at /alerts")
 
 
 def preview_(

@@ -88,7 +88,8 @@ def export(
             typer.echo(word, err=True)
         articles = count_items(filter(selection.holds, store.all_articles()), "articles", transient=False)
         if format is Format.warc and path is not None:
-            write_warc(articles, path, lambda article: full_values(article, store))
+            with writable(path) as part:
+                write_warc(articles, part, lambda article: full_values(article, store))
             return
         write_rows(format, (full_values(article, store) for article in articles), path, bom=bom)
 

@@ -59,7 +59,7 @@ def write_json_lines(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
     except BrokenPipeError:
         raise  # a closed pipe is handled by the command line
     except OSError as error:
-        typer.echo(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error), err=True)
+        typer.echo(f"{error.filename or out or 'standard output'}: {error.strerror}" if error.strerror else str(error), err=True)
         raise typer.Exit(1) from error
 
 
@@ -95,7 +95,7 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else clean(str(value))
 
 
-def print_table(table: Table, *, width: int | None = None) -> None:
+def print_table(table: Table | str, *, width: int | None = None) -> None:
     """Print a table in ``width`` columns; by default the terminal's width, or ``WIDE`` in a file."""
     width = width or (None if Console().is_terminal else WIDE)
     Console(emoji=False, highlight=False, width=width, soft_wrap=width == WIDEST).print(table)
@@ -164,16 +164,20 @@ def writable(path: Path) -> Iterator[Path]:
     """Yield a temporary file that replaces ``path`` atomically. Fails before any work is done if it cannot be written."""
     if path.is_dir():
         raise NewsportalError(f"{path}: cannot be written: it is a folder")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    target = path.resolve()  # a symbolic link stays
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        if path.exists() and not path.is_file():  # a device or a pipe must not be replaced
+            yield path
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
             if (writer := leftover.suffixes[-2][1:]).isdigit() and not is_running(int(writer), None):  # its writer was killed
                 leftover.unlink()
         part.touch()
         part.unlink()
         yield part
-        part.replace(path)
+        part.replace(target)
     except OSError as error:
         raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from newsportal.cli import hints
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load, sources_path
-from newsportal.cli.output import console, make_table, pick, print_json
+from newsportal.cli.output import console, make_table, pick, print_json, print_table, writable
 from newsportal.cli.source_adding import add, export, import_, show, suggest
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.messages import did_you_mean, format_time, local
@@ -51,7 +51,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         (row["key"], "" if row["enabled"] else "off", " ".join(row["visits"]), ", ".join(filter(None, [*row["topics"], row["category"]])))
         for row in rows
     )
-    console().print(make_table(("key", "", "what is visited", "topics, category"), cells))
+    print_table(make_table(("key", "", "what is visited", "topics, category"), cells))
 
 
 def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -87,11 +87,11 @@ def init(
         raise NewsportalError(f"{path} already exists; --force replaces it")
     text = files("newsportal").joinpath(f"sources/presets/{preset}.yaml" if preset else FILE_NAME).read_text("utf-8")
     text = text.partition("\n")[2] if text.startswith(SCHEMA_LINE) else text
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{text}", "utf-8")
-    path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
-    if not (project := path.with_name(CONFIGURATION)).exists():
-        project.write_text(PROJECT, "utf-8")
+    texts = {SCHEMA_NAME: schema_text(), CONFIGURATION: PROJECT, path.name: f"{SCHEMA_LINE}{SCHEMA_NAME}\n{text}"}
+    for name, content in texts.items():
+        if name != CONFIGURATION or not path.with_name(name).exists():
+            with writable(path.with_name(name)) as part:
+                part.write_text(content, "utf-8")
     typer.echo(f"{path} written; edit it, then run: newsportal up")
 
 
@@ -270,7 +270,7 @@ def schedule(
         planned = sorted(timetable(config, store, rows, local(datetime.now(UTC))), key=lambda row: row.next.isoformat(timespec="seconds"))
     if not as_json:
         cells = ((f"{plan.next:%m-%d %H:%M}", plan.key, Text(hour_bars(plan.expected or ())), str(plan.why)) for plan in planned)
-        console().print(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
+        print_table(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
         return
     for due in planned:  # ``hub``: it has WebSub pushes; ``expected``: entries in each of the next 24 hours
         row = {**pick(due, "key", "policy", "last"), "next": due.next.isoformat(timespec="seconds"), "why": str(due.why), "hub": due.hub}

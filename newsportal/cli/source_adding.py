@@ -16,7 +16,7 @@ from rich.progress import TimeElapsedColumn
 
 from newsportal.cli.hints import counted as words
 from newsportal.cli.options import AsJson, Days, SourcesFile, Yes, load, sources_path
-from newsportal.cli.output import console, count_items, print_json
+from newsportal.cli.output import console, count_items, print_json, writable
 from newsportal.errors import NewsportalError
 from newsportal.items import Link
 from newsportal.messages import Message, format_time, local
@@ -265,7 +265,8 @@ def export(
     if out is None:
         typer.echo(text, nl=False)
     else:
-        out.write_text(text, "utf-8")
+        with writable(out) as part:
+            part.write_text(text, "utf-8")
         typer.echo(f"{out}: {text.count('xmlUrl=')} feeds")
 
 

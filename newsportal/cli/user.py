@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, load
-from newsportal.cli.output import make_table, pick, print_json
+from newsportal.cli.output import make_table, pick, print_json, print_table
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Accounts, Person, Right, Role, Token, open_accounts
 from newsportal.services.accounts.base import random_password
@@ -42,7 +41,7 @@ def log(accounts: Accounts, action: str, subject: str, details: dict[str, object
     accounts.audit_log.add(None, action, subject, details, now=datetime.now(UTC))
 
 
-def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     """List the users with role, sessions and tokens."""
     now, rows = datetime.now(UTC), []
     with accounts_of(sources) as accounts:
@@ -50,14 +49,14 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
             sessions, tokens = accounts.sessions.of(person.id, now=now), accounts.tokens.of(person.id)
             rows.append(pick(person, "name", "role", "disabled", "created") | {"sessions": len(sessions), "tokens": len(tokens)})
     if as_json:
-        print_json(rows)
+        print_json(*rows)
         return
     cells = []
     for row in rows:
         label = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
         cells.append((label, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
     table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
-    Console(markup=False).print(table if rows else "no users yet; the portal creates an administrator when it starts")
+    print_table(table if rows else "no users yet; the portal creates an administrator when it starts")
 
 
 def add(
@@ -143,14 +142,14 @@ def list_tokens(as_json: AsJson = False, sources: SourcesFile = None) -> None:
         names = {person.id: person.name for person in accounts.people.all()}
         rows = [token_values(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
     if as_json:
-        print_json(rows)
+        print_json(*rows)
         return
     for row in rows:
-        row |= {"rights": ", ".join(row["rights"]), "until": str(row["expires"] or "revoked")[:10]}
+        row |= {"rights": ", ".join(row["rights"]), "until": str(row["expires"])[:10] if row["expires"] else "it is revoked"}
         row["last used"] = str(row["used"] or "never")[:10]
     columns = ("id", "person", "for", "rights", "until", "last used")
     table = make_table(columns, ([row[name] for name in columns] for row in rows))
-    Console(markup=False).print(table if rows else "no tokens")
+    print_table(table if rows else "no tokens")
 
 
 def add_token(

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
+from zoneinfo import ZoneInfo
 
 from itemadapter import ItemAdapter
 from itemadapter.adapter import AdapterInterface
 from scrapy.utils.spider import DefaultSpider
 
 from newsportal.items import Article, Gallery, Thread
+from newsportal.messages import show_in
 from newsportal.sources import Sources, load, use_custom_words
 from newsportal.sources.loading import VARIABLE, packaged
 from newsportal.sources.places import Place
@@ -70,6 +72,7 @@ class SourcesAddon:
         file = "the sources file in the egg" if deployed else self.sources.path
         logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_custom_words(self.sources)
+        show_in(ZoneInfo(self.sources.portal.timezone))
         settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
         for switch, (kind, component) in OPTIONAL_PARTS.items():
             if not settings.getbool(switch):

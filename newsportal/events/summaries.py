@@ -21,7 +21,7 @@ from math import log, sqrt
 from typing import Final
 
 from newsportal.text import CJK, STOP_WORDS, clean, fold_characters, letters
-from newsportal.text.characters import cache_once
+from newsportal.text.characters import BOILERPLATE, cache_once
 from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import cutter, dictionary_version, word_idf
 
@@ -54,20 +54,6 @@ DATELINE: Final = re.compile(
     r"|[A-Z]{3,}[A-Za-z, .]{0,30}(?:\([A-Za-z ]+\))?\s*[-—–]+\s*)?"
 )
 """「新华社合肥3月7日电（记者林岚）」, 「中新网3月7日电 」, 「本报讯（记者 …）」, 「央视网消息：」, ``BEIJING (Reuters) - ``."""
-
-BOILERPLATE: Final = re.compile(
-    r"关注(?:我们|本|微信|公众|官方)|欢迎(?:关注|订阅|投稿|下载|扫)|敬请(?:关注|期待)"
-    r"|更多[^，。]{0,12}(?:新闻|资讯|内容|精彩|报道|信息)[^。]{0,6}(?:关注|点击|访问|下载|请)|请(?:关注|点击|扫描|访问|下载)"
-    r"|风险提示|风险自担|投资(?:有风险|需谨慎)|仅供参考|不构成|免责声明|版权(?:所有|声明)|侵权|(?:未经|不作)[^，。]{0,6}(?:证实|保证)|未经[^，。]{0,8}(?:授权|许可)|转载请?"
-    r"|仅代表|不代表(?:本|[^，。]{0,8}(?:观点|立场))|扫(?:码|描|一扫)|二维码|公众号|客户端(?:下载|查看)|下载[^，。]{0,8}(?:客户端|app)"
-    r"|点击(?:这里|查看|进入|阅读|下载|上方|下方)|(?:查看|阅读)原文|(?:推荐|相关|延伸|更多)(?:阅读|新闻|报道|链接)|^[（(]?原标题"
-    r"|责任?编辑?[:：]|责编|[（(](?:编辑|来源|记者|作者|文章来源)[^）)]{0,30}[)）]$"
-    r"|^(?:来源|作者|编辑|文|图|审核|校对|监制|记者|关键词|标签|声明)\s*[|:：/丨]|(?:资料图|供图|摄影?|图片来源[^。]*)[。）)]*$"
-    r"|^图(?:为|片|[一二三四五六\d])|^左起|视频(?:加载|截图)|热线|爆料|<!--|-->|[》>]{3}|^往期|^热点|回复[^，。]{0,8}即可"
-    r"|本文(?:来自|首发|转自|为|由)|点个?(?:赞|在看)|subscribe|sign up|newsletter|click here|follow us|read more"
-    r"|all rights reserved|photo by|getty images|disclaimer|cookie|advertisement"
-)
-"""Boilerplate before and after news text; matched in lower case."""
 
 DANGLING: Final = re.compile(
     r"^(?:他|她|它|此外|但|而|同时|对此|其中|另外|因此|因而|所以|于是|然而|不过|另|该|这|那|据此|随后|之后|接着|此前|当时|也|还|并|则|与此|最后|首先|其次|其一|其二|一是|第[一二三四]|"

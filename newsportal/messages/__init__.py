@@ -29,7 +29,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     **sources.SENTENCES,
 }  # code -> English template. ``text`` is for the words of others: of a library, a server, a database.
 
-FORMS: Final = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")  # "{link is|links are}": by the value of the parameter before it, 1 or another
+FORMS: Final = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")  # "{link is|links are}": by the parameter before it, else by ``num``
 NAME: Final = re.compile(r"%\((\w+)\)s")
 NEAR: Final = 0.6  # difflib's own default for "close"
 
@@ -95,8 +95,8 @@ def render(message: Message, translate: Callable[[str], str] = str, moment: Call
 
 
 def choose_forms(template: str, params: Mapping[str, object]) -> str:
-    """Choose the singular or plural forms in ``template`` by the formatted parameters before them. Raises ``KeyError``."""
-    return FORMS.sub(lambda form: form[1 if str(params[NAME.findall(template[: form.start()])[-1]]) == "1" else 2], template)
+    """Choose the singular or plural forms in ``template`` by the formatted parameters before them, else by ``num``. Raises ``KeyError``."""
+    return FORMS.sub(lambda form: form[1 if str(params[["num", *NAME.findall(template[: form.start()])][-1]]) == "1" else 2], template)
 
 
 def label(kind: str, name: str, translate: Callable[[str], str] = str) -> str:

@@ -15,7 +15,6 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError, StoreError
-from newsportal.messages import choose_forms
 from newsportal.portal import navigation
 from newsportal.portal.access import RateLimit, address_of, identity_of, may
 from newsportal.portal.language import Clock, choose, translations
@@ -210,12 +209,7 @@ class Visit:
 
     def say(self, message: str, **params: object) -> str:
         """Translate ``message`` into the reader's language and insert ``params``."""
-        text = choose_forms(self.clock.words.gettext(message), params)
-        return text % params if params else text
-
-    def say_number(self, singular: str, plural: str, number: int) -> str:
-        """Translate the singular or plural message, whichever fits ``number``, and insert it as ``%(num)d``."""
-        return self.clock.words.ngettext(singular, plural, number) % {"num": number}
+        return self.clock.say(message, **params)
 
     @property
     def signed_in(self) -> Identity | None:

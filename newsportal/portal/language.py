@@ -21,7 +21,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from newsportal.messages import Message, render
+from newsportal.messages import Message, choose_forms, render
 from newsportal.store.results import Story
 
 LANGUAGES = {"zh": "中文", "en": "English"}  # languages of the interface, each by its own name
@@ -124,6 +124,11 @@ class Clock:
         """The date in the masthead, with its weekday."""
         return format_date(self.local(self.now).date(), "full", locale=self.language)
 
+    def say(self, message: str, **params: object) -> str:
+        """Translate ``message`` into the reader's language and insert ``params``."""
+        text = choose_forms(self.words.gettext(message), params)
+        return text % params if params else text
+
     def says(self, message: Message) -> str:
         """Render a message in the reader's language and time zone."""
         return render(message, self.words.gettext, self.full)
@@ -137,9 +142,8 @@ class Clock:
         if minutes < 1:
             return self.words.gettext("just now")
         if minutes < 60:
-            return self.words.ngettext("%(num)d minute ago", "%(num)d minutes ago", minutes) % {"num": minutes}
-        hours = minutes // 60
-        return self.words.ngettext("%(num)d hour ago", "%(num)d hours ago", hours) % {"num": hours}
+            return self.say("%(num)s {minute|minutes} ago", num=minutes)
+        return self.say("%(num)s {hour|hours} ago", num=minutes // 60)
 
     def lasted(self, start: datetime, end: datetime) -> str:
         """Return the duration as ``1:02:03`` or ``2:03``: hours, minutes and seconds."""

@@ -29,7 +29,8 @@ def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
         path: KeyPath = (*details["loc"], *details.get("ctx", {}).get("at", ()))
         if path not in tree.lines and path[:-1] not in tree.lines:
             continue  # derived, not in the file: a region's seeds from its prefix, a topic's keywords from its name
-        message, hint = SAYINGS.get(details["type"], _other_error)(details, path)
+        say, other = SAYINGS.get(details["type"]), Message("sources.other", found=describe_value(details["input"]), why=details["msg"])
+        message, hint = say(details, path) if say else (other, None)
         yield Mistake(tree.line(path), path, message, hint)
 
 
@@ -105,10 +106,6 @@ def _invalid_value(code: str, limit: str | None = None) -> Callable[[ErrorDetail
         return Message(code, found=describe_value(details["input"]), **bound), None
 
     return described
-
-
-def _other_error(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
-    return Message("sources.other", found=describe_value(details["input"]), why=details["msg"]), None
 
 
 SAYINGS: dict[str, Callable[[ErrorDetails, KeyPath], MessageAndHint]] = {

@@ -1,6 +1,6 @@
 """Conversion between articles and rows, and the columns that a change writes. Pure functions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -11,14 +11,11 @@ from newsportal.store.columns import name, storable, to_json
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.results import host as host
 from newsportal.store.tables import CONTENT
+from newsportal.text.characters import news_length
 
 
-def optional(text: str | None) -> str | None:
-    return None if text is None else storable(text)
-
-
-def _name(text: str | None) -> str | None:
-    return None if text is None else name(text)
+def optional(text: str | None, form: Callable[[str], str] = storable) -> str | None:
+    return None if text is None else form(text)
 
 
 def identity_of(article: Article) -> str:
@@ -43,11 +40,11 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
     identity = identity_of(article)
     content = content_of(article)
     url = storable(article.url)
-    site = _name(article.site or article.link.site)
+    site = optional(article.site or article.link.site, name)
     return content | {
         "id": content_id(identity), "identity": identity, "url": url, "source": name(article.source), "site": site,
         "publisher": site or name(host(url)), **category_of(article), **keywords_of(article), "first_seen": now,
-        "moment": sorted_by(article.published, now), "length": len(content["text"]), "revision": 1,
+        "moment": sorted_by(article.published, now), "length": news_length(content["text"]), "revision": 1,
     }  # fmt: skip
 
 
@@ -56,7 +53,7 @@ def category_of(article: Article) -> dict[str, Any]:
     if article.category is None:
         return dict.fromkeys(("category", "category_by", "category_score", "category_reason"))
     return {
-        "category": name(article.category), "category_by": _name(article.category_by), "category_score": article.category_score,
+        "category": name(article.category), "category_by": optional(article.category_by, name), "category_score": article.category_score,
         "category_reason": optional(article.category_reason),
     }  # fmt: skip
 
@@ -144,7 +141,7 @@ def revised_columns(row: Mapping[str, Any], article: Article) -> dict[str, Any]:
     values = {name: value for name, value in content_of(article).items() if value is not None}
     return {
         **values, **revised_category(row, category_of(article)), **keywords_of(article),
-        "moment": sorted_by(values.get("published", row["published"]), row["first_seen"]), "length": len(values["text"]),
+        "moment": sorted_by(values.get("published", row["published"]), row["first_seen"]), "length": news_length(values["text"]),
         "revision": row["revision"] + 1,
     }  # fmt: skip
 

@@ -16,6 +16,7 @@ from newsportal.store.columns import name as stored_name
 from newsportal.store.columns import storable, to_json
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.store.tables import CONTENT
+from newsportal.text.characters import news_length
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title",),
@@ -106,7 +107,7 @@ def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> di
 
 def _following(row: Mapping[str, Any], values: dict[str, Any]) -> dict[str, Any]:
     if "text" in values:
-        values["length"] = len(values["text"])
+        values["length"] = news_length(values["text"])
     if "published" in values:
         values["moment"] = sorted_by(values["published"], row["first_seen"])
     return values

@@ -23,26 +23,20 @@ from newsportal.store.prints import TextPrint
 from newsportal.store.reading import FIND, FIND_ALL, IDS, WANTED
 from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, EVENT_STORIES, FOLD_KEYS, LABELS, PRINTS, STORIES, TOPICS
 
-MORE: Final = "contains-text"
-LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})  # fold reasons of versions whose text differs from the other versions
+LESS_OR_MORE: Final = frozenset({"part-of-text", "contains-text"})  # fold reasons of versions whose text differs from the other versions
 NEARLY: Final = MIN_SAME_SHARE  # minimum share of the full text in the original; the judge's threshold for equal texts
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the original among ``versions`` (earliest first), each with ``title``, ``length`` and ``fold_reason``; photo stories also with
-    ``pictures`` and ``complete``."""
+    """Return the original among ``versions``: rows of :data:`VERSIONS`, earliest first."""
     photographed = [version for version in versions if version.get("pictures")]
     if photographed:
         return max(photographed, key=lambda version: (version["pictures"], bool(version["complete"])))
-    candidates = [version for version in versions if version.get("fold_reason") not in LESS_OR_MORE]
-    titles = [title_letters(version["title"]) for version in candidates]
-    for version in versions:
-        if version.get("fold_reason") == MORE:
-            its_title = title_letters(version["title"])
-            if any(alike(its_title, title) for title in titles):
-                candidates.append(version)
+    full = [version for version in versions if version.get("fold_reason") not in LESS_OR_MORE]
+    titles = [title_letters(version["title"]) for version in full]
+    candidates = [version for version in versions if version in full or any(alike(title_letters(version["title"]), it) for it in titles)]
     longest = max((version["length"] for version in candidates), default=0)
-    return next((version for version in versions if version in candidates and version["length"] >= NEARLY * longest), versions[0])
+    return next((version for version in candidates if version["length"] >= NEARLY * longest), versions[0])
 
 
 HEAT_HALF_LIFE: Final = timedelta(hours=12)

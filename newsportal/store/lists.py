@@ -54,9 +54,8 @@ BY_MODEL: Final = ("model", "lexicon")  # prefixes of ``category_by`` of categor
 @dataclass(frozen=True, slots=True)
 class ArticleFilter:
     """Selection of articles; every field narrows it. ``hidden`` and ``corrected``: True, False, or ``None`` for both. ``judged``: an editor
-    set its category. ``undated``: its page has no date. ``shorter``: maximum number of characters, exclusive. ``unsure``: the category
-    comes from a model or the lexicon with a lower score.
-    ``title``: a substring. ``ids``: some hundred at most. ``before``: a cursor from ``ArticlePage.next``.
+    set its category. ``undated``: its page has no date. ``shorter``: maximum ``length``, exclusive. ``unsure``: a model or the lexicon
+    set the category with a lower score. ``title``: a substring. ``ids``: some hundred at most. ``before``: ``ArticlePage.next``.
     """
 
     hidden: bool | None = None

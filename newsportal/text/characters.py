@@ -24,6 +24,21 @@ NON_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Chinese characters (unified ideographs with extensions and compatibility forms)."""
 
+BOILERPLATE = re.compile(
+    r"关注(?:我们|本|微信|公众|官方)|欢迎(?:关注|订阅|投稿|下载|扫)|敬请(?:关注|期待)"
+    r"|更多[^，。]{0,12}(?:新闻|资讯|内容|精彩|报道|信息)[^。]{0,6}(?:关注|点击|访问|下载|请)|请(?:关注|点击|扫描|访问|下载)"
+    r"|风险提示|风险自担|投资(?:有风险|需谨慎)|仅供参考|不构成|免责声明|版权(?:所有|声明)|侵权|(?:未经|不作)[^，。]{0,6}(?:证实|保证)|未经[^，。]{0,8}(?:授权|许可)|转载请?"
+    r"|仅代表|不代表(?:本|[^，。]{0,8}(?:观点|立场))|扫(?:码|描|一扫)|二维码|公众号|客户端(?:下载|查看)|下载[^，。]{0,8}(?:客户端|app)"
+    r"|点击(?:这里|查看|进入|阅读|下载|上方|下方)|(?:查看|阅读)原文|(?:推荐|相关|延伸|更多)(?:阅读|新闻|报道|链接)|^[（(]?原标题"
+    r"|责任?编辑?[:：]|责编|[（(](?:编辑|来源|记者|作者|文章来源)[^）)]{0,30}[)）]$"
+    r"|^(?:来源|作者|编辑|文|图|审核|校对|监制|记者|关键词|标签|声明)\s*[|:：/丨]|(?:资料图|供图|摄影?|图片来源[^。]*)[。）)]*$"
+    r"|^图(?:为|片|[一二三四五六\d])|^左起|视频(?:加载|截图)|热线|爆料|<!--|-->|[》>]{3}|^往期|^热点|回复[^，。]{0,8}即可"
+    r"|本文(?:来自|首发|转自|为|由)|点个?(?:赞|在看)|subscribe|sign up|newsletter|click here|follow us|read more"
+    r"|all rights reserved|photo by|getty images|disclaimer|cookie|advertisement"
+)
+"""Boilerplate before and after news text; matched in lower case."""
+
+MAX_BOILERPLATE = 160  # characters of a line of boilerplate: a longer one holds news, too
 _CJK_RUNS = re.compile(f"{CJK.pattern}+")
 _HAN_RUNS = re.compile("[\u4e00-\u9fef]+")  # letters in every version of Unicode since 11
 
@@ -57,6 +72,14 @@ def normalise(text: str) -> str:
 def letters(text: str) -> str:
     """Return only the letters and digits of the normalized text: punctuation and white space differ between reposts."""
     return NON_LETTERS.sub("", normalise(text))
+
+
+def news_length(text: str) -> int:
+    """Return the number of characters of ``text`` without boilerplate in short lines at its end."""
+    lines = text.splitlines()
+    while len(lines) > 1 and len(lines[-1]) <= MAX_BOILERPLATE and BOILERPLATE.search(lines[-1].lower()):
+        lines.pop()
+    return len("\n".join(lines))
 
 
 def chinese_share(text: str) -> float:

@@ -47,14 +47,14 @@ def run(file: Path, *words: str) -> str:
 
 
 def test_list_preview_and_send(file: Path) -> None:
-    (row,) = json.loads(run(file, "list", "--json"))
+    row = json.loads(run(file, "list", "--json"))
     assert (row["name"], row["owner"], row["to"]) == ("旅游快讯", "editor", "webhook")
     preview = json.loads(run(file, "preview", row["id"][:6], "--json"))
     assert preview["stories"] == 1
     assert "观景桥开放" in run(file, "preview", row["id"])
     assert "allow_private" in run(file, "send", "--once")  # the receiver is on loopback: refused with the reason
     assert json.loads(run(file, "send", "--once", "--json"))["found"] == 0
-    (row,) = json.loads(run(file, "list", "--json"))
+    row = json.loads(run(file, "list", "--json"))
     assert row["failed"] == 1
 
 
@@ -63,7 +63,7 @@ def test_unknown_alert(file: Path) -> None:
 
 
 def test_failed_test_message_gives_the_reason(file: Path) -> None:
-    (row,) = json.loads(run(file, "list", "--json"))
+    row = json.loads(run(file, "list", "--json"))
     assert "allow_private" in run(file, "test", row["id"])
 
 

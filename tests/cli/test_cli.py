@@ -63,6 +63,14 @@ def test_help_lists_every_command_and_imports_none() -> None:
     assert all(f"│ {name} " in result.stdout for name in COMMANDS)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_full_disk_ends_any_command_with_one_line(tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "newsportal", "source", "schema"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, timeout=600, check=False)
+    assert (result.returncode, result.stderr) == (1, b"standard output: No space left on device\n")
+
+
 def test_every_command_has_a_module() -> None:
     assert [name for name in COMMANDS if find_spec(MODULES.get(name, f"newsportal.cli.{name}").partition(":")[0]) is None] == []
 

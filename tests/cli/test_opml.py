@@ -117,3 +117,8 @@ def test_import_asks_on_a_terminal(file: Path, opml: Path, monkeypatch: pytest.M
         monkeypatch.setattr("sys.stdin", Terminal(answer))
         source_adding.import_(str(opml), None, False, False, False, file, False)
         assert (file.read_text("utf-8") != before) is added
+
+
+def test_unwritable_list_is_reported(file: Path, tmp_path: Path) -> None:
+    result = run("export", "--sources", file, "--out", tmp_path)
+    assert "cannot be written: it is a folder" in str(result.exception)

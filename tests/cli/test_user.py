@@ -29,7 +29,10 @@ def sources(tmp_path: Path) -> Path:
 def run(sources: Path, *words: str, stdin: str | None = None) -> Any:
     result = runner.invoke(cli.app, [*words, "--sources", str(sources)], input=stdin, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    return json.loads(result.output) if "--json" in words else result.output
+    if "--json" not in words:
+        return result.output
+    rows = [json.loads(line) for line in result.output.splitlines()]
+    return rows if "list" in words else rows[0]
 
 
 def test_people_are_added_changed_and_removed(sources: Path) -> None:
@@ -63,7 +66,9 @@ def test_tokens_are_added_and_revoked(sources: Path) -> None:
         assert found.rights == {Right.READ, Right.WATCH}
     [row] = run(sources, "token", "list", "--json")
     assert (row["for"], row["expires"], row["person"]) == ("prometheus", None, "boss")
-    assert added["token"] not in run(sources, "token", "list")
+    listed = run(sources, "token", "list")
+    assert "it is revoked" in listed
+    assert added["token"] not in listed
     run(sources, "token", "revoke", added["id"])
     assert "no tokens" in run(sources, "token", "list")
 

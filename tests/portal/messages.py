@@ -6,14 +6,14 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_dir
 
-KEYWORDS = {"_": None, "gettext": None, "say": None, "ngettext": (1, 2), "say_number": (1, 2)}
+KEYWORDS = {"_": None, "gettext": None, "say": None}
 METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
 OPTIONS = {"**/templates/**.html": {"trimmed": "false", "newstyle_gettext": "true"}}
 
 
-def messages(portal: Path) -> dict[str | tuple[str, ...], list[str]]:
-    """Return places by message (a pair if it has a plural)."""
-    found: dict[str | tuple[str, ...], list[str]] = {}
+def messages(portal: Path) -> dict[str, list[str]]:
+    """Return places by message."""
+    found: dict[str, list[str]] = {}
     for name, line, message, _, _ in extract_from_dir(str(portal), METHODS, OPTIONS, keywords=KEYWORDS, strip_comment_tags=True):
         if message:
             found.setdefault(message, []).append(f"{name}:{line}")

@@ -93,7 +93,7 @@ def test_url_is_checked_and_its_source_added(client: httpx.Client, path: Path, w
     assert "# 留下" in path.read_text("utf-8")
     assert "堃州" in client.get("/sources").text, "the change applies at once"
     repeated = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
-    assert "已经存在：feed:堃州" in repeated
+    assert "已经存在：堃州（订阅源）。" in repeated
     assert 'name="take"' not in repeated
 
 
@@ -108,13 +108,14 @@ def test_invalid_url_is_reported_and_input_kept(client: httpx.Client, typed: str
 
 @pytest.mark.slow
 def test_each_of_several_urls_has_its_result(client: httpx.Client, web: MadeUpWeb) -> None:
-    feed = web.manifest()["feeds"][0]["url"]
-    page = finished_page(client, client.post("/sources/new", data={"addresses": f"http://10.0.0.1/\n{feed}\nhttp://127.0.0.1:48999/"}))
+    bare = web.manifest()["feeds"][0]["url"].removeprefix("http://")  # the server has no https
+    page = finished_page(client, client.post("/sources/new", data={"addresses": f"http://10.0.0.1/\n{bare}\nhttp://127.0.0.1:48999/"}))
     document = lxml_html.document_fromstring(page)
     cards = document.xpath("//section[@class='desk-card']")
     assert len(cards) == 3
     assert "不能访问" in cards[0].text_content()
     assert cards[1].xpath(".//input[@name='take']")
+    assert f"http://{bare}" in cards[1].xpath("string(.//legend)")
     assert "无法获取" in cards[2].text_content()
 
 
@@ -125,13 +126,14 @@ def test_source_is_tested(client: httpx.Client, path: Path, web: MadeUpWeb) -> N
     client.post("/sources/feed:老报/enable", data={"enabled": ""})  # makes the portal reload the file
     page = finished_page(client, client.post("/sources/feed:试/test", data={"x": ""}))
     assert lxml_html.document_fromstring(page).xpath("//ol[@class='desk-entries']/li")
+    assert "试（订阅源）" in page
     failed = finished_page(client, client.post("/sources/feed:老报/test", data={"x": ""}))
     assert 'class="desk-fault"' in failed
 
 
 def test_pasted_opml_is_shown_without_requests(client: httpx.Client, path: Path) -> None:
     page = finished_page(client, client.post("/sources/new", data={"addresses": OPML}))
-    assert "已经存在：feed:老报" in page
+    assert "已经存在：老报（订阅源）。" in page
     sent = chosen_form(page)
     assert (sent["name-0"], sent["category-0"]) == ("新报", "财经")
     client.post(sent.pop("action"), data=sent)

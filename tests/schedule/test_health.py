@@ -22,6 +22,7 @@ DAY = timedelta(days=1)
 class RestingState:
     rest_until: datetime | None = None
     last_error: str | None = None
+    next_visit: datetime | None = None
 
 
 def good(hours: float, **more: object) -> Visit:
@@ -85,6 +86,9 @@ def test_disabled_and_resting_states() -> None:
     resting = health(HISTORIES["healthy"], NOW, previous=RestingState(NOW + HOUR, "blocked: captcha"))
     assert (resting.state, resting.bad) == ("resting", False)
     assert "blocks the crawler" in str(resting.reason())
+    assert resting.values["until"] == NOW + HOUR
+    later = health(HISTORIES["healthy"], NOW, previous=RestingState(NOW + HOUR, "blocked: captcha", NOW + 2 * HOUR))
+    assert later.values["until"] == NOW + 2 * HOUR
     assert health(HISTORIES["healthy"], NOW, previous=RestingState(NOW - HOUR)).state == "healthy"
 
 

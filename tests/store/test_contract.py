@@ -306,6 +306,15 @@ class TestReposts:
         assert (story.count, story.head.id, story.versions[0].id, story.versions[1].id) == (3, full.id, full.id, flash.id)
         assert ids(store) == ["青河市图书馆新馆开放"]
 
+    def test_promotion_does_not_make_a_repost_the_original(self, store: Store) -> None:
+        flash, promotion = LONG[:60], "\n更多本地新闻，欢迎关注“海棠都市网”公众号，每天早上七点，我们准时把城里的大小事情送到您的手边。"
+        title = "青河市图书馆新馆开放"
+        late = store.add(article("a", host="a.example", title=title, text=flash + promotion, published=NOW), now=NOW)
+        first = store.add(article("b", host="b.example", title=title, text=flash, published=NOW - HOUR), now=NOW)
+        story = store.story(late.story_id)
+        assert story is not None
+        assert (first.reason, story.count, story.head.id) == ("part-of-text", 2, first.id)
+
     def test_round_up_is_not_the_original_of_its_part(self, store: Store) -> None:
         first = store.add(article("a", host="a.example", title="图书馆新馆开放", text=LONG, published=NOW), now=NOW)
         store.add(article("b", host="b.example", title="今日要闻一览", text=LONG + OTHER, published=NOW - HOUR), now=NOW)

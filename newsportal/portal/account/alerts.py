@@ -176,7 +176,7 @@ def resend_messages(request: Request, visit: VisitDep, id: str) -> Response:
     own_alert(request, id)
     number = accounts_of(request).alerts.resend(id, now=visit.portal.now())
     log_change(request, "alert.again", id, {"messages": number})
-    text = visit.say_number("%(num)d message will be sent again.", "%(num)d messages will be sent again.", number)
+    text = visit.say("%(num)s {message|messages} will be sent again.", num=number)
     return redirect_with(request, f"/alerts/{id}", text)
 
 

@@ -99,9 +99,9 @@ def _refuse(request: Request, name: str, target: str, wait: timedelta) -> Respon
 def describe_wait(request: Request, wait: timedelta) -> str:
     visit, seconds = Visit(request), ceil(wait.total_seconds())
     if seconds < MINUTE:
-        return visit.say_number("Too many tries. Try again in %(num)d second.", "Too many tries. Try again in %(num)d seconds.", seconds)
+        return visit.say("Too many tries. Try again in %(num)s {second|seconds}.", num=seconds)
     minutes = ceil(seconds / MINUTE)
-    return visit.say_number("Too many tries. Try again in %(num)d minute.", "Too many tries. Try again in %(num)d minutes.", minutes)
+    return visit.say("Too many tries. Try again in %(num)s {minute|minutes}.", num=minutes)
 
 
 def _begin_session(request: Request, accounts: Accounts, person: Person, response: Response) -> None:
@@ -192,7 +192,7 @@ def _page(
     secret: str = "",
 ) -> Response:
     user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    days = {number: visit.say_number("%(num)d day", "%(num)d days", number) for number in TOKEN_DAYS if number}
+    days = {number: visit.say("%(num)s {day|days}", num=number) for number in TOKEN_DAYS if number}
     return render(
         request, "account.html", status, who=user, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},

@@ -128,7 +128,7 @@ def audit(request: Request) -> Response:
         before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
     )  # fmt: skip
-    lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}
+    lengths = {number: visit.say("the last %(num)s {day|days}", num=number) for number in AUDIT_DAYS if number}
     return render(
         request, "audit.html", entries=rows[:AUDIT_ENTRIES], more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
         person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("Any time"), **lengths},

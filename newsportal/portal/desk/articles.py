@@ -67,7 +67,7 @@ def change_articles(request: Request, visit: VisitDep, fields: Form) -> Response
     if do == "topic" and fields.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose an existing topic."))
     done = change_many(visit, do, ids, fields)
-    text = visit.say_number("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
+    text = visit.say("%(num)s {article was|articles were} changed.", num=done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
     return redirect_with(request, back, text, undo=undo)
 
@@ -76,7 +76,7 @@ def change_articles(request: Request, visit: VisitDep, fields: Form) -> Response
 def undo_articles(request: Request, visit: VisitDep, key: str, fields: Form) -> Response:
     """Undo a change of many; ``next``: the path to return to."""
     back, number = {**request.query_params, **fields}.get("next"), or_404(undo_change(visit, key))
-    text = visit.say_number("Undone: %(num)d article was restored.", "Undone: %(num)d articles were restored.", number)
+    text = visit.say("Undone: %(num)s {article was|articles were} restored.", num=number)
     return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 

@@ -151,7 +151,7 @@ def save_captions(request: Request, visit: VisitDep, article: PhotoStory, fields
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = article_changes.set_captions(visit, article.id, {picture.image.url: None for picture in pictures})
-        text = visit.say_number("%(num)d caption was reset to its page.", "%(num)d captions were reset to their pages.", number)
+        text = visit.say("%(num)s {caption was|captions were} reset to {its page|their pages}.", num=number)
         return redirect_with(request, path, text)
     typed = {picture.image.url: _typed_caption(fields, picture) for picture in pictures}
     if any(len(caption) > article_changes.MAX_CAPTION for caption in typed.values()):
@@ -162,7 +162,7 @@ def save_captions(request: Request, visit: VisitDep, article: PhotoStory, fields
     if not number:
         return notify(request, path, _("Nothing was changed."))
     undo = None if any(picture.said for picture in pictures) else f"{path}/captions?back=1"
-    text = visit.say_number("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
+    text = visit.say("%(num)s {caption was|captions were} corrected.", num=number)
     return redirect_with(request, path, text, undo=undo)
 
 

@@ -38,12 +38,12 @@ class Task:
 def mistakes(visit: Visit) -> Task:
     number = len(visit.portal.file_errors)
     path = "/sources/file" if may(visit.request, Right.ADMINISTER) else "/sources"
-    return Task(number, visit.say_number("mistake in sources.yaml", "mistakes in sources.yaml", number), path, bad=True)
+    return Task(number, visit.say("{mistake|mistakes} in sources.yaml", num=number), path, bad=True)
 
 
 def sources(visit: Visit) -> Task:
     number = sum(row.health.bad for row in visit.portal.health())
-    return Task(number, visit.say_number("failing source", "failing sources", number), "/sources", bad=True)
+    return Task(number, visit.say("failing {source|sources}", num=number), "/sources", bad=True)
 
 
 def disk(visit: Visit) -> Task | None:
@@ -57,7 +57,7 @@ def disk(visit: Visit) -> Task | None:
 
 def published(visit: Visit) -> Task:
     number = sum(counts.get("failed", 0) for counts in visit.portal.store.outbox.counts().values())
-    words = visit.say_number("article could not be published", "articles could not be published", number)
+    words = visit.say("{article|articles} could not be published", num=number)
     return Task(number, words, "/publishing", bad=True)
 
 
@@ -66,25 +66,25 @@ def alerts(visit: Visit) -> Task | None:
     if visit.signed_in is None:
         return None
     number = visit.portal.accounts.alerts.count_failed(visit.signed_in.person.id, visit.portal.now() - RECENT)
-    words = visit.say_number("of your alerts could not be sent", "of your alerts could not be sent", number)
+    words = visit.say("of your alerts could not be sent", num=number)
     return Task(number, words, "/alerts", bad=True)
 
 
 def unsure(visit: Visit) -> Task:
     number, unit = _count_articles(visit, FILTERS["unsure"][1])
-    words = visit.say_number("article with an uncertain category this week", "articles with an uncertain category this week", number)
+    words = visit.say("{article|articles} with an uncertain category this week", num=number)
     return Task(number, words, "/articles?show=unsure", unit=unit)
 
 
 def undated(visit: Visit) -> Task:
     number, unit = _count_articles(visit, FILTERS["undated"][1])
-    words = visit.say_number("article without a date this week", "articles without a date this week", number)
+    words = visit.say("{article|articles} without a date this week", num=number)
     return Task(number, words, "/articles?show=undated", unit=unit)
 
 
 def suggested(visit: Visit) -> Task:
     number = len(visit.request.app.state.suggestion_cache.suggestions())
-    return Task(number, visit.say_number("site could become a source", "sites could become sources", number), "/suggestions")
+    return Task(number, visit.say("{site could become a source|sites could become sources}", num=number), "/suggestions")
 
 
 def _count_articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:

@@ -75,7 +75,7 @@ def retry_articles(request: Request, fields: Form) -> Response:
     visit, article, target = Visit(request), fields.get("article"), fields.get("target") or None
     number = visit.portal.store.outbox.retry(target, [article] if article else None, now=visit.portal.now())
     log_change(request, "publishing.again", article or "", {"target": target, "articles": number})
-    text = visit.say_number("%(num)d article is waiting again.", "%(num)d articles are waiting again.", number)
+    text = visit.say("%(num)s {article is|articles are} waiting again.", num=number)
     return redirect_with(request, "/publishing", text)
 
 

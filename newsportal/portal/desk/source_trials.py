@@ -25,7 +25,7 @@ from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import base_address
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form, FormFields, Refused
-from newsportal.portal.wording import by_field
+from newsportal.portal.wording import by_field, display_name_function
 from newsportal.services.discovery.opml import MAX_BYTES
 from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, Choice, Family, SourceExists, check_addresses, parse_opml
 from newsportal.services.trying.proposing import write as write_entries
@@ -208,12 +208,12 @@ def _trial_page(
 ) -> Response:
     visit = Visit(request)
     results: list[AddressResult] = look.found if look.task["what"] == "new" and look.found else []
-    numbers = {id(choice): number for number, choice in _choices(look)}
+    numbers, name = {id(choice): number for number, choice in _choices(look)}, display_name_function(visit.portal, visit.clock.words)
     visible = [row for row in results if not row.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in row.choices)]
     return render(
         request, "source_look.html" if full_page else "parts/source_look.html", status, look=look, what=look.task["what"],
         results=visible[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
-        faults={row.url: row.error or SourceExists(mask(row.url), row.there or "") for row in visible if row.error or row.there},
+        faults={row.url: SourceExists(mask(row.url), name(row.there)) if row.there else row.error for row in visible}, source_name=name,
         failure=look.error, trials=look.found if look.task["what"] == "test" and look.found else [],
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
         taken=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
@@ -231,8 +231,8 @@ def _choices(look: SiteCheck) -> list[tuple[int, Choice]]:
 def start_check(request: Request, task: dict[str, Any], work: Any) -> SiteCheck:
     """Start a check of other sites. Raises ``TooMany``."""
     look = cast(SiteChecks, request.app.state.site_checks).start(owner_of(request), task, work)
-    action, thing = "source.test" if task["what"] == "test" else "source.look", task.get("key") or mask(task.get("addresses", ""))[:500]
-    log_change(request, action, thing)
+    about = task.get("key") or mask(task.get("addresses", ""))[:500]
+    log_change(request, "source.test" if task["what"] == "test" else "source.look", about)
     return look
 
 
@@ -270,8 +270,7 @@ def visit_state(request: Request, visit: VisitDep, key: str) -> Response:
     until = state.rest_until if state.rest_until is not None and state.rest_until > portal.now() else None
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
-        done=done and bool(visits), visits=visits, newest=newest, rests=until,
-        crawls=is_crawling(portal),
+        done=done and bool(visits), visits=visits, newest=newest, rests=until, crawls=is_crawling(portal),
     )  # fmt: skip
 
 

@@ -191,7 +191,7 @@ def save_topic(request: Request, visit: VisitDep, fields: Form) -> Response:
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
         number = follow_preview(visit.portal, replace(form, name=name))
-        text += " " + visit.say_number("It has %(num)d story of the last week.", "It has %(num)d stories of the last week.", number)
+        text += " " + visit.say("It has %(num)s {story|stories} of the last week.", num=number)
         try:
             begin_job(request, "assign", name, assign_command(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
             text += " " + visit.say(FOLLOWS, days=FOLLOW_DAYS)

@@ -43,6 +43,8 @@ class RememberedState(Protocol):
     @property
     def rest_until(self) -> datetime | None: ...
     @property
+    def next_visit(self) -> datetime | None: ...
+    @property
     def last_error(self) -> str | None: ...
 
 
@@ -152,7 +154,8 @@ def _judge_backoff(state: RememberedState | None, now: datetime) -> Health | Non
     if state is None or state.rest_until is None or state.rest_until <= now:
         return None
     cause = "blocked" if cause_of(state.last_error or "") == "blocked" else "busy"
-    return Health("resting", None, None, {"until": state.rest_until, "why": Message(f"cause.{cause}")})
+    until = max(state.rest_until, state.next_visit or now)  # failures in a row postpone the visit further
+    return Health("resting", values={"until": until, "why": Message(f"cause.{cause}")})
 
 
 def _judge_articles(found: Figures) -> Health | None:

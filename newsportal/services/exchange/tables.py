@@ -13,7 +13,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from html import escape
@@ -22,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, TextIO
 
-from newsportal.errors import ArchiveError, DependencyMissing, NewsportalError, NotApplicable
+from newsportal.errors import DependencyMissing, NewsportalError, NotApplicable
 from newsportal.extractors import extractor
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Page
@@ -218,23 +217,12 @@ HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[StoredArticle], dict[str, Any]]) -> None:
-    """Write an archive as a temporary file next to ``path``, moved there when complete. Raises ``ArchiveError``."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.unlink(missing_ok=True)
-        with Writer(part) as writer:
-            for article in articles:
-                metadata = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
-                writer.note(article.url, ARTICLE, metadata, article.fetched)
-                body = html_page(article).encode("utf-8", "replace")
-                writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
-        part.replace(path)
-    except OSError as error:
-        raise ArchiveError(f"{path}: cannot be written: {error.strerror or error}; check its disk, or name another file") from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with Writer(path) as writer:
+        for article in articles:
+            metadata = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
+            writer.note(article.url, ARTICLE, metadata, article.fetched)
+            body = html_page(article).encode("utf-8", "replace")
+            writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
 
 
 def read_warc(path: Path) -> Iterator[tuple[int, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from newsportal.dedup.canonical import bare, identity
-from newsportal.errors import NewsportalError, StoreError
+from newsportal.errors import FetchFailed, NewsportalError, StoreError
 from newsportal.extractors.forum import kinds
 from newsportal.extractors.gallery.page import entries
 from newsportal.items import Link
@@ -114,8 +114,7 @@ class Overlap:
     by: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        origins = f", by {', '.join(self.by)}" if self.by else ""
-        return f"{self.stored} of {self.asked} entries are already stored{origins}"
+        return f"{self.stored} of {self.asked} entries are already stored" + (f", by {', '.join(self.by)}" if self.by else "")
 
 
 def overlap(sources: Sources, links: Sequence[Link]) -> Overlap | None:
@@ -168,9 +167,14 @@ def propose(
     name: str | None = None,
     category: str | None = None,
 ) -> Proposals:
-    """Find sources at ``url`` (``https://`` may be omitted). Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and
-    ``NewsportalError`` for a URL that is visited already."""
-    found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
+    """Find sources at ``url``; without ``https://`` or ``http://`` both are tried. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``,
+    and ``NewsportalError`` for a URL that is visited already."""
+    try:
+        found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
+    except FetchFailed:
+        if "://" in url:
+            raise
+        found, notes = _found(f"http://{url}", kind, everything, visit)
     selected = found if everything else found[:1]
     taken: set[str] = set()
     new = [proposal for proposal in selected if existing_source(proposal, sources) is None] or selected[:1]  # else entry() raises
@@ -214,12 +218,9 @@ def _found(url: str, kind: Family | None, everything: bool, visit: PoliteFetcher
 
 
 def figures(found: Proposal) -> list[str]:
-    parts = [f"{found.entries} entries"]
-    if found.newest is not None:
-        parts.append(f"newest {format_time(found.newest)}")
-    if found.per_day is not None:
-        parts.append(f"about {found.per_day:g} a day")
-    return [*parts, f"score {found.score:g}"]
+    newest = [f"newest {format_time(found.newest)}"] if found.newest is not None else []
+    per_day = [f"about {found.per_day:g} a day"] if found.per_day is not None else []
+    return [f"{found.entries} entries", *newest, *per_day, f"score {found.score:g}"]
 
 
 def plain(preview: Preview) -> dict[str, Any]:

@@ -287,6 +287,21 @@ def test_full_disk_keeps_the_previous_file(tmp_path: Path) -> None:
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("m", b"former")]
 
 
+def test_links_devices_and_pipes_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "m").write_bytes(b"former")
+    (tmp_path / "link").symlink_to("m")
+    (tmp_path / "device").symlink_to(os.devnull)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "device"):
+        with writable(tmp_path / name) as part:
+            part.write_bytes(b"new")
+    with writable(tmp_path / "pipe") as part:
+        assert part == tmp_path / "pipe"
+    assert (tmp_path / "m").read_bytes() == b"new"
+    assert [(tmp_path / name).is_symlink() for name in ("link", "device")] == [True, True]
+    assert (tmp_path / "pipe").is_fifo()
+
+
 @pytest.mark.parametrize(
     ("moment", "words"),
     [

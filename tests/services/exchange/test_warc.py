@@ -12,11 +12,11 @@ from backports import zstd
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.errors import ArchiveError
+from newsportal.errors import NewsportalError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.net import archive
-from newsportal.services.exchange.tables import HEADERS, html_page, read_warc, write_warc
+from newsportal.services.exchange.tables import HEADERS, html_page, read_warc
 from newsportal.store import open_store
 from newsportal.text import dom
 
@@ -91,10 +91,12 @@ def test_decompression_bomb_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("place", ["folder", "file/x.warc.gz"])
 def test_unwritable_path_is_reported(place: str, tmp_path: Path) -> None:
+    sources = filled(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
-    with pytest.raises(ArchiveError, match="cannot be written"):
-        write_warc((), tmp_path / place, lambda article: {})
+    done = CliRunner().invoke(app, ["export", "--format", "warc", "--out", str(tmp_path / place), "--sources", str(sources)])
+    assert isinstance(done.exception, NewsportalError)
+    assert "cannot be written" in str(done.exception)
 
 
 def test_foreign_archive_is_extracted(tmp_path: Path) -> None:
