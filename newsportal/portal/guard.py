@@ -1,7 +1,5 @@
 """Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

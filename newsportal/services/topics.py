@@ -8,8 +8,6 @@ A preview applies the crawl's rule to stored articles: the search index finds po
 and the beginning of the text. Without an index the newest stories are read instead. Both are bounded: a preview runs as the editor types.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

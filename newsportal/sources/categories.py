@@ -1,7 +1,5 @@
 """The categories of articles: packaged ones, and those that ``sources.yaml`` changes or adds (``categories``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

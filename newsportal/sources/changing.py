@@ -1,7 +1,5 @@
 """Changes of single entries of ``sources.yaml``, for :func:`newsportal.sources.edit`; comments of other entries are preserved."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, get_args

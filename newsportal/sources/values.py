@@ -5,8 +5,6 @@ Paths and environment variables depend on the file's location: the loader passes
 process's own environment.
 """
 
-from __future__ import annotations
-
 import codecs
 import ipaddress
 import os

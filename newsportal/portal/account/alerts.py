@@ -1,7 +1,5 @@
 """``/alerts``: a person's alerts, their preview and the messages sent; and the thread that sends them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta

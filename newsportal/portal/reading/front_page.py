@@ -3,8 +3,6 @@
 Also the portal as a web app: its manifest, its service worker, and ``/offline``, the list of pages saved in the browser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Lists of stories: all (``/latest``) and by topic (``/topic/旅游``), with the topic's figures; newest or hottest first, filtered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date

@@ -1,8 +1,6 @@
 """Libraries of page templates learnt from sites (``extractors.papers.url_tree``): files of the command line, and that of the store, which
 crawls by ``url_tree`` fill, and the desk shows, tries, trains and deletes from; and what the store knows of each site."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
