@@ -9,8 +9,6 @@ TextRank (Mihalcea & Tarau 2004, section 3.1): nouns and adjectives are the vert
 TF-IDF as jieba's ``extract_tags``: tf · idf of words of two and more characters, the median idf for words without one.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """``newsportal links``, ``pager``, ``posts`` and ``results``: read saved pages as the crawl would, one JSON line per page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, open_all
-from newsportal.cli.output import make_table, pick, print_json, print_table
+from newsportal.cli.output import make_table, pick, print_json, print_rows, print_table
 from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
@@ -56,12 +56,8 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
             row: dict[str, Any] = {"id": alert.id, "name": alert.name, "about": f"{alert.about} {alert.of}".strip(), "to": alert.channel}
             row |= {"owner": people.get(alert.person_id, "–"), "on": alert.enabled, "sent": found["sent"]}
             rows.append(row | {"waiting": found["waiting"] + found["sending"], "failed": found["failed"] + found["unknown"]})
-    if as_json:
-        print_json(*rows)
-        return
     columns = ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")
-    table = make_table(columns, ([row[name] for name in columns] for row in rows))
-    print_table(table if rows else "no alerts yet; users create them in the portal at /alerts")
+    print_rows(rows, columns, as_json, "no alerts yet; users create them in the portal at /alerts")
 
 
 def preview_(

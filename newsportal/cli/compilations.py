@@ -1,8 +1,6 @@
 """``newsportal briefing``, ``rising`` and ``boards``: the important events of a day, in sentences of their articles; words, names and
 events that are more frequent than in the past; and the current hot lists of sources.yaml."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from html import escape
 from typing import Annotated, Literal

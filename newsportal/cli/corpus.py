@@ -154,10 +154,8 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     with open_record(sources) as (_, store):
         corpora = store.corpora.all()
     rows = [{"corpus": row.pop("name"), **row} for row in map(asdict, corpora)]
-    if not rows and not as_json:
-        typer.echo("no corpus yet; create one with `newsportal corpus from-store` or `newsportal corpus import`")
-        return
-    print_rows(rows, ("corpus", "documents", "labels", "versions", "active", "created", "note"), as_json)
+    none = "no corpus yet; create one with `newsportal corpus from-store` or `newsportal corpus import`"
+    print_rows(rows, ("corpus", "documents", "labels", "versions", "active", "created", "note"), as_json, none)
 
 
 def show(

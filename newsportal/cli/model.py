@@ -22,7 +22,7 @@ from newsportal.cli.output import confirm_loss, make_table, print_json, print_ro
 from newsportal.errors import ModelError
 from newsportal.messages import Message, format_time, from_dict, to_json
 from newsportal.services.jobs.base import NICENESS
-from newsportal.services.learning.evaluation import activate_version, compare_versions, stored_versions
+from newsportal.services.learning.evaluation import NO_MODEL, activate_version, compare_versions, stored_versions
 from newsportal.services.learning.files import FORMS, UTF8, is_empty
 from newsportal.services.learning.training import TrainingDocument, TrainingResult, train_corpus
 from newsportal.services.learning.training import retrain as retrain_all
@@ -47,13 +47,12 @@ def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False
     if as_json:
         print_json(*({"corpus": name, **row} for row in rows))
         return
-    if not rows:
-        typer.echo(f"{name}: no model yet; train one with `newsportal train --corpus {name}` trains one")
-        return
     for row in rows:
         row |= {heading: None if row[figure] is None else format_figure(figure, row[figure]) for figure, heading in FIGURES.items()}
         row["MB"] = f"{row['bytes'] / 1e6:.1f}"
-    print_rows(rows, ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES.values(), "MB"), False)
+    print_rows(
+        rows, ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES.values(), "MB"), False, NO_MODEL.format(name)
+    )
 
 
 def _state(model: Model) -> str:

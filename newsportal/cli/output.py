@@ -68,13 +68,15 @@ def pick(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
-    """Print rows as JSON lines, or as a table of these columns with numbers right-aligned."""
+def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool, none: str = "") -> None:
+    """Print rows as JSON lines, or as a table of these columns with numbers right-aligned; if there are no rows, the sentence ``none``."""
     if as_json:
         print_json(*rows)
-        return
-    numbers = {name for name in columns if all(NUMBER.fullmatch(_cell(row.get(name))) for row in rows)}
-    print_table(make_table(columns, ([_cell(row.get(name)) for name in columns] for row in rows), right=numbers))
+    elif none and not rows:
+        typer.echo(none)
+    else:
+        numbers = {name for name in columns if all(NUMBER.fullmatch(_cell(row.get(name))) for row in rows)}
+        print_table(make_table(columns, ([_cell(row.get(name)) for name in columns] for row in rows), right=numbers))
 
 
 def make_table(columns: Iterable[str], rows: Iterable[Iterable[Any]] = (), *, right: Collection[str] = (), **options: Any) -> Table:
@@ -95,7 +97,7 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else clean(str(value))
 
 
-def print_table(table: Table | str, *, width: int | None = None) -> None:
+def print_table(table: Table, *, width: int | None = None) -> None:
     """Print a table in ``width`` columns; by default the terminal's width, or ``WIDE`` in a file."""
     width = width or (None if Console().is_terminal else WIDE)
     Console(emoji=False, highlight=False, width=width, soft_wrap=width == WIDEST).print(table)

@@ -1,7 +1,5 @@
 """``newsportal process``: extract articles from archives (WARC, CC-NEWS), folded and classified as by a crawl, locally or on Spark."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque

@@ -21,7 +21,7 @@ from newsportal.cli.options import AsJson, SourcesFile, command_group, load, ope
 from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.services.periodic import PeriodicThread
-from newsportal.services.publishing.base import Step, Target
+from newsportal.services.publishing.base import BadTarget, Step, Target, TargetDown
 from newsportal.services.publishing.dry_run import dry_run, preview_waiting
 from newsportal.services.publishing.run import Tally, Work
 from newsportal.services.publishing.run import publish as published
@@ -52,19 +52,26 @@ def publish(
         if not dry_run:
             finish(store, targets, limit, as_json)
             return
+        problems = []
         for settings, destination in targets:
-            number = 0
-            for number, trial in enumerate(preview_waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
-                for step in (Step(f"rejected: {trial.refused}", {}),) if trial.refused else trial.steps:  # values stand apart, as sent
-                    row = {"target": settings.name, "article": trial.entry.article_id, "step": step.what, "values": step.values}
-                    if as_json:
-                        typer.echo(json.dumps(row, ensure_ascii=False, default=str))
-                        continue
-                    typer.echo(f"{settings.name}  {trial.entry.article_id}\n  {step.what}")
-                    for name, value in step.values.items():
-                        typer.echo(f"    {name}: {clean(str(value))[:200]}")
+            number, name = 0, settings.name
+            try:
+                for number, trial in enumerate(preview_waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
+                    for step in (Step(f"rejected: {trial.refused}", {}),) if trial.refused else trial.steps:  # values stand apart, as sent
+                        row = {"target": name, "article": trial.entry.article_id, "step": step.what, "values": step.values}
+                        if as_json:
+                            typer.echo(json.dumps(row, ensure_ascii=False, default=str))
+                            continue
+                        typer.echo(f"{name}  {trial.entry.article_id}\n  {step.what}")
+                        for column, value in step.values.items():
+                            typer.echo(f"    {column}: {clean(str(value))[:200]}")
+            except (TargetDown, BadTarget) as error:
+                problems.append(f"{name}: {error}")
+                continue
             if not as_json:
-                typer.echo(f"{settings.name}: {counted(number, 'article')} would be written (dry run)")
+                typer.echo(f"{name}: {counted(number, 'article')} would be written (dry run)")
+        if problems:
+            raise NewsportalError("\n".join(problems))
 
 
 def status(
@@ -117,7 +124,7 @@ def again(
             number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
         else:
             number = sum(store.outbox.retry(name, now=now) for name in names)
-        finish(store, targets, None, as_json, f"{counted(number, 'article')} tried again")
+        finish(store, targets, None, as_json, f"{counted(number, 'delivery')} tried again")
 
 
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -213,7 +220,7 @@ def unpublish(
         number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "gone", now=now) for name in names)
         if not number:
             raise NewsportalError("none of them was published; see: newsportal publish status --state done")
-        finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")
+        finish(store, targets, None, as_json, f"{counted(number, 'withdrawal')} requested")
 
 
 POLL_SECONDS: Final = 10.0  # seconds between two polls of a worker. A poll without new articles takes two small queries.

@@ -225,10 +225,8 @@ def jobs(
     with suppress(StoreError), closing(open_store(config.store, create=False)) as store:  # without a store: without the results of the jobs
         runs = reports(store)
     rows = [as_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
-    if not rows and not as_json:
-        typer.echo("no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET")
-        return
-    print_rows(rows, ("job", "kind", "spider", "state", "sources", "started", "ended", "brought"), as_json)
+    none = "no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET"
+    print_rows(rows, ("job", "kind", "spider", "state", "sources", "started", "ended", "brought"), as_json, none)
 
 
 def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:

@@ -33,12 +33,9 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json(*rows)
         return
-    if not rows:
-        typer.echo("sources.yaml has no topics yet")
-        return
     for row in rows:
         row |= {"keywords": " ".join(row["any"]), "engines": " ".join(row["engines"]), "": "" if row["enabled"] else "off"}
-    print_rows(rows, ("topic", "", "days_7", "days_30", "keywords", "engines"), False)
+    print_rows(rows, ("topic", "", "days_7", "days_30", "keywords", "engines"), False, "sources.yaml has no topics yet")
 
 
 def preview_(

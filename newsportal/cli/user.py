@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group, load
-from newsportal.cli.output import make_table, pick, print_json, print_table
+from newsportal.cli.output import pick, print_json, print_rows
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Accounts, Person, Right, Role, Token, open_accounts
 from newsportal.services.accounts.base import random_password
@@ -51,12 +51,10 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     if as_json:
         print_json(*rows)
         return
-    cells = []
     for row in rows:
-        label = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
-        cells.append((label, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
-    table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
-    print_table(table if rows else "no users yet; the portal creates an administrator when it starts")
+        row |= {"name": f"{row['name']} (locked out)" if row["disabled"] else row["name"], "since": f"{row['created']:%Y-%m-%d}"}
+    none = "no users yet; the portal creates an administrator when it starts"
+    print_rows(rows, ("name", "role", "since", "sessions", "tokens"), False, none)
 
 
 def add(
@@ -147,9 +145,7 @@ def list_tokens(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     for row in rows:
         row |= {"rights": ", ".join(row["rights"]), "until": str(row["expires"])[:10] if row["expires"] else "it is revoked"}
         row["last used"] = str(row["used"] or "never")[:10]
-    columns = ("id", "person", "for", "rights", "until", "last used")
-    table = make_table(columns, ([row[name] for name in columns] for row in rows))
-    print_table(table if rows else "no tokens")
+    print_rows(rows, ("id", "person", "for", "rights", "until", "last used"), False, "no tokens")
 
 
 def add_token(

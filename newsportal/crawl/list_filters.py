@@ -1,7 +1,5 @@
 """Select the threads of a forum's list and the photo stories of an index page to visit. Every entry is counted once in the report."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Sequence

@@ -9,8 +9,6 @@ Rates as in the paper: precision = articles with a body / pages fetched, recall 
 %).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace

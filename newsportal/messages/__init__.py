@@ -8,8 +8,6 @@
 The modules of this package have the English texts by code; catalogues of other languages have them as ``msgid`` (``portal/locale``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 _DETAILS: Final = (
-    "added articles by captions category columns command days document documents duplicates edit extractor fields file format keywords "
-    "kind label messages method name number only pages pinned priority reason recommendation relabelled requests rights role secret "
-    "sources stories table templates text title topics version versions"
+    "about added articles by captions category channel columns command days document documents duplicates edit extractor fields file "
+    "format keywords kind label messages method name number only pages pinned priority reason recommendation relabelled requests "
+    "rights role secret sources stories table templates text title topics version versions"
 )  # details in the log of changes whose label is their name
 
 SENTENCES: Final[Mapping[str, str]] = {
@@ -220,6 +220,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "detail.must": "all of these words",
     "detail.not": "none of these words",
     "detail.min_chars": "minimum length",
+    "detail.of": "which",
     "detail.published": "date",
     "detail.query": "queries",
     "detail.render": "rendered in a browser",

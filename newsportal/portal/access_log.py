@@ -1,7 +1,5 @@
 """Request ids, in a response header and in the log, and a log line per request with ``newsportal serve --access-log``."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 from time import perf_counter

@@ -5,8 +5,6 @@ failure, calls fail at once for some seconds; then one call tries the server, an
 It!, 2007, chapter 5). Only missing responses count (``ServerUnavailable``, ``SearchUnavailable``): a server that returns an error is up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -282,7 +282,7 @@ class Visit:
         return self.portal.compilations.get(address_of(self.request), make, until, *key)
 
     @property
-    def here(self) -> str:
+    def current_url(self) -> str:
         """Path and query of this page, to return to after a choice of theme or language. ``/settings`` returns to itself."""
         path = quote(self.request.scope["path"])
         if path == "/settings":

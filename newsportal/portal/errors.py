@@ -48,7 +48,7 @@ def on_http(request: Request, error: Exception) -> Response:
         return http_error_response(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401:
-        back = f"?next={quote(Visit(request).here, safe='')}" if request.method in SAFE else ""
+        back = f"?next={quote(Visit(request).current_url, safe='')}" if request.method in SAFE else ""
         return RedirectResponse(f"/login{back}", 303)
     return error_page(request, status)
 

@@ -1,7 +1,4 @@
-"""Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our own pages
-(``request_body``)."""
-
-from __future__ import annotations
+"""Checks of every request and response: a known host name, security headers, HEAD wherever there is GET, and bodies only from our pages."""
 
 import re
 from collections.abc import Iterable

@@ -59,22 +59,22 @@ def environment(language: str, script: str = "original") -> Environment:
         "clean": clean,
         "headline": lambda article: in_script(safe_text.title(article), script, article.language),
         "excerpt": lambda article, *limit: in_script(safe_text.excerpt(article, *limit), script, article.language),
-        "written": lambda text, language=None: in_script(text, script, language),
+        "in_script": lambda text, language=None: in_script(text, script, language),
         "lang": lambda article: lang(article.language, script),
         "site_name": safe_text.site_name,
         "web_address": safe_text.web_address,
-        "marked": lambda fragment: in_script(safe_text.safe_snippet(fragment), script),
+        "highlighted": lambda fragment: in_script(safe_text.safe_snippet(fragment), script),
         "number": lru_cache(2000)(lambda value: babel.numbers.format_decimal(value, locale=language)),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "browser": browser,
-        "detailed": lambda entry: audit_details(entry, words),
-        "mistake": lambda problem: problem_text(problem, words),
+        "details": lambda entry: audit_details(entry, words),
+        "problem": lambda problem: problem_text(problem, words),
         "explain": lambda reason: explain(reason, words.gettext),
         "label": lambda name, kind: label(kind, name, words.gettext),
-        "says": render_message,
-        "chosen": lambda article: category_reason(article, words),
-        "doubtful": doubtful_topics,
+        "message": render_message,
+        "category_reason": lambda article: category_reason(article, words),
+        "doubtful_topics": doubtful_topics,
         "is_gallery": lambda article: is_gallery(article.source),
         "is_thread": lambda article: is_thread(article.source),
     }
@@ -94,7 +94,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     page = environment(visit.language, visit.preferences.script).get_template(template)
     html = page.render(
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
-        preferences=visit.preferences, beside=partial(headline_picture, visit.portal), flash=notice_of(request), **{"feed": None, **values},
+        flash=notice_of(request), headline_picture=partial(headline_picture, visit.portal), **{"feed": None, **values},
     )  # fmt: skip
     response = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
     clear_notice(request, response)

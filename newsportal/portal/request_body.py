@@ -4,8 +4,6 @@ The browser states the sender: ``Sec-Fetch-Site``, which no page can forge, else
 former over HTTPS and to this machine only). A request with neither is refused; other programs can send ``Origin``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -4,8 +4,6 @@ The body was sanitised before it was stored; it is sanitised again here, because
 another program or by hand (threats E).
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Sequence

@@ -44,14 +44,9 @@ def doubtful_topics(article: StoredArticle) -> tuple[str, ...]:
 
 BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("MicroMessenger", "WeChat"), ("HeadlessChrome", "Chrome"),
             ("Chrome", "Chrome"), ("Version", "Safari"), ("curl", "curl"))  # fmt: skip
-SYSTEMS = (
-    ("Windows", "Windows"),
-    ("Android", "Android"),
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Mac OS X", "macOS"),
-    ("Linux", "Linux"),
-)  # part of a ``User-Agent`` header → name; the first match counts, because browsers also name those they descend from
+SYSTEMS = (("Windows", "Windows"), ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Mac OS X", "macOS"),
+           ("Linux", "Linux"))  # fmt: skip
+"""Part of a ``User-Agent`` header → name; the first match counts, because browsers also name those they descend from."""
 
 
 def browser(agent: str) -> str:
@@ -66,7 +61,9 @@ ADD_ACTIONS = (".add", ".make")  # actions whose log entries omit empty values
 
 def audit_details(entry: AuditEntry, words: NullTranslations) -> list[tuple[str, str]]:
     """Return the details of an entry in the audit log as names and values in the reader's language."""
-    values = ((name, _format_value(value, words)) for name, value in entry.details.items() if name != "key")
+    labelled = ("role", "about")  # details whose values have labels
+    named = ((name, label(name, str(value), words.gettext) if name in labelled else value) for name, value in entry.details.items())
+    values = ((name, _format_value(value, words)) for name, value in named if name != "key")
     rows = [(label("detail", name, words.gettext), value) for name, value in values if value or not entry.action.endswith(ADD_ACTIONS)]
     return [(name, value or words.gettext(_("not set"))) for name, value in rows]
 

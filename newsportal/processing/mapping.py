@@ -1,7 +1,5 @@
 """Distribution of tasks to processes of this machine, or to Apache Spark; results are returned in the order of the tasks."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor

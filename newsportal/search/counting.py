@@ -1,7 +1,5 @@
 """Grouping of search candidates into stories, and facets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo

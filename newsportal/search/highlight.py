@@ -1,7 +1,5 @@
 """Highlighting: words are found in the folded text, whose characters have the same positions, and marked in the original."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache

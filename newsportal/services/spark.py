@@ -5,8 +5,6 @@ Spark, so newsportal must be installed on them; stories (names, words, labels) a
 (a server, or local Spark), each reads its own readers; else the driver reads all.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -8,8 +8,6 @@ A preview applies the crawl's rule to stored articles: the search index finds po
 and the beginning of the text. Without an index the newest stories are read instead. Both are bounded: a preview runs as the editor types.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -209,8 +207,7 @@ class Preview:
 
 
 def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | None, now: datetime, days: int = DAYS) -> Preview:
-    """Return what ``rule`` matches in the last ``days``. ``topic``: its name in the store; ``None`` for a new one. Raises the errors of
-    store and index."""
+    """Return what ``rule`` matches in the last ``days``. ``topic``: its name in the store, if any. Raises the errors of store and index."""
     if not rule.must and not rule.any:
         return Preview(empty=True)
     since, full_rule = now - timedelta(days=days), rule

@@ -1,7 +1,5 @@
 """The categories of articles: packaged ones, and those that ``sources.yaml`` changes or adds (``categories``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -55,17 +53,17 @@ def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled:
     return {"name": name, "enabled": None if enabled else False, "words": list(words) or None, "hints": list(hints) or None}
 
 
-def put_category(values: Mapping[str, Any], before: str | None = None, seen: str | None = None) -> Change:
+def put_category(values: Mapping[str, Any], before: str | None = None, digest: str | None = None) -> Change:
     """Add an entry, or change the one named ``before``; sources and publishing targets that use it are renamed as well.
 
-    ``seen`` is the :func:`newsportal.sources.changing.entry_digest` of the entry as displayed to the user. The change raises
+    ``digest`` is the :func:`newsportal.sources.changing.entry_digest` of the entry as displayed to the user. The change raises
     ``NoEntry``, ``EntryChanged`` and ``NameTaken``.
     """
     name = str(values.get("name", ""))
     if before is None:
         edit: Change = append_entry(LIST, {key: value for key, value in values.items() if value is not None})
     else:
-        edit = set_entry(LIST, before, values, seen)
+        edit = set_entry(LIST, before, values, digest)
         if name == before:
             return edit
 
@@ -79,6 +77,6 @@ def put_category(values: Mapping[str, Any], before: str | None = None, seen: str
     return change
 
 
-def drop_category(name: str, seen: str | None = None) -> Change:
+def drop_category(name: str, digest: str | None = None) -> Change:
     """Remove a category's entry: a packaged one returns to its defaults, a custom one is deleted. Articles and sources keep its name."""
-    return drop_entry(LIST, name, seen)
+    return drop_entry(LIST, name, digest)

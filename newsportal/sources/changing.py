@@ -1,7 +1,5 @@
 """Changes of single entries of ``sources.yaml``, for :func:`newsportal.sources.edit`; comments of other entries are preserved."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
@@ -28,33 +26,33 @@ class EntryChanged(NewsportalError):
     """Raised by a change whose entry differs from what the user saw. The caller shows both."""
 
 
-def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None = None) -> Change:
+def set_entry(kind: str, name: str, values: Mapping[str, Any], digest: str | None = None) -> Change:
     """Set keys of the entry ``name`` in the list ``kind`` (``feeds`` …): ``None`` removes a key, a mapping is updated recursively. The
-    change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``seen``."""
+    change raises ``NoEntry``, and ``EntryChanged`` if its :func:`entry_digest` is not ``digest``."""
 
     def change(document: CommentedMap) -> None:
-        _update(find_entry(document, kind, name, seen)[1], values)
+        _update(find_entry(document, kind, name, digest)[1], values)
 
     return EntryChange("set", kind, name, change)
 
 
-def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
+def set_keys(values: Mapping[str, Any], digest: str | None = None) -> Change:
     """Set top-level keys (``extractor`` …), as :func:`set_entry` does. The change raises ``EntryChanged``."""
 
     def change(document: CommentedMap) -> None:
         current = {key: document[key] for key in values if document.get(key) is not None}
-        if seen not in (None, entry_digest(current)):
+        if digest not in (None, entry_digest(current)):
             raise EntryChanged("someone else changed the same entry meanwhile; nothing was written")
         _update(document, values)
 
     return change
 
 
-def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
+def drop_entry(kind: str, name: str, digest: str | None = None) -> Change:
     """Remove an entry with the comments inside it; those after it stay. The change raises the errors of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        index, entry = find_entry(document, kind, name, seen)
+        index, entry = find_entry(document, kind, name, digest)
         entries, following = document[kind], cut_following(entry)
         del entries[index]
         if index:
@@ -128,11 +126,11 @@ def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[
     return [key for key in changed if key in sensitive or VARIABLE.search(json.dumps(values[key], default=str))]
 
 
-def find_entry(document: CommentedMap, kind: str, name: str, seen: str | None = None) -> tuple[int, CommentedMap]:
+def find_entry(document: CommentedMap, kind: str, name: str, digest: str | None = None) -> tuple[int, CommentedMap]:
     """Return the index of an entry in its list, and the entry. Raises the errors of :func:`set_entry`."""
     for index, entry in enumerate(document.get(kind) or ()):
         if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
-            if seen not in (None, entry_digest(entry)):
+            if digest not in (None, entry_digest(entry)):
                 raise EntryChanged(f"{name!r} was changed by someone else meanwhile; nothing was written")
             return index, entry
     raise NoEntry(f"sources.yaml has no {name!r} under {kind} any more")

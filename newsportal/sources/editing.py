@@ -4,8 +4,6 @@ The content before each change is kept as an earlier version, to view and restor
 permissions of the file; the latest :data:`KEPT` are kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,8 +1,6 @@
 """Find, load and check ``sources.yaml``, reporting all its mistakes at once: pydantic's errors in our words, with the value found, the
 allowed values and the nearest correct spelling; and load the custom dictionary that it names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files

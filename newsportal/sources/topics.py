@@ -10,7 +10,7 @@ from newsportal.messages import Message
 from newsportal.sources.methods import Extracting
 from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.uris import mask
-from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, mistake, words
+from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, keywords, mistake
 
 if TYPE_CHECKING:
     from newsportal.classify.topics import TopicRule
@@ -32,11 +32,11 @@ class Keywords(Part):
     @model_validator(mode="before")
     @classmethod
     def _a_list_means_any(cls, value: Any) -> Any:
-        """Split a text at commas; an item of a list is one word, including its commas."""
+        """Split a text at commas and between Chinese words; an item of a list is one word, including its commas."""
         fields = {"any": value} if isinstance(value, str | list | tuple) else value
         if not isinstance(fields, dict):
             return fields
-        return {key: (words(item) or item) if isinstance(item, str) else item for key, item in fields.items()}
+        return {key: (keywords(item) or item) if isinstance(item, str) else item for key, item in fields.items()}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:

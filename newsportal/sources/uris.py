@@ -1,7 +1,5 @@
 """URLs in ``sources.yaml``: expand environment variables, validate, and mask secrets for display."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ Paths and environment variables depend on the file's location: the loader passes
 process's own environment.
 """
 
-from __future__ import annotations
-
 import codecs
 import ipaddress
 import os
@@ -26,6 +24,7 @@ from pydantic_core import PydanticCustomError
 from newsportal.messages import Message, as_text, did_you_mean
 from newsportal.sources import uris
 from newsportal.store import STORES, destination_instead
+from newsportal.text import CJK
 from newsportal.text.expressions import EXPRESSION_PREFIX, MAX_CHARS, compile_expression
 
 DAY = tuple(range(24))
@@ -204,6 +203,11 @@ def _network(value: str) -> str:
 def words(text: str) -> tuple[str, ...]:
     """Split words at line ends or commas of either kind, without duplicates."""
     return tuple(dict.fromkeys(word.strip() for word in re.split(r"[\r\n,，、;；]", text) if word.strip()))
+
+
+def keywords(text: str) -> tuple[str, ...]:
+    """Split words at spaces between Chinese characters, too: nobody means a phrase by them."""
+    return words(re.sub(f"(?<={CJK.pattern})\\s+(?={CJK.pattern})", "\n", text))
 
 
 def one_or_many(value: Any) -> Any:

@@ -3,8 +3,6 @@
 Every page is stored at once, in any order, so a killed crawl loses none; the next one fetches only the missing ones.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from functools import cached_property

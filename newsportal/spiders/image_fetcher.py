@@ -4,8 +4,6 @@ A server is asked for 64 kB (``Range``); if it sends the whole file, the downloa
 page with the image: servers with hotlink protection (防盗链) expect it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import OrderedDict

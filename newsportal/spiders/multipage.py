@@ -1,8 +1,6 @@
 """Further pages of articles, threads and photo stories, fetched before the item is yielded. :class:`Collector` decides which pages to fetch
 and how to treat each response; however it ends, the item is kept with the fetched pages."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

@@ -4,8 +4,6 @@ A restore first reads the complete file, within the limits of :mod:`container`, 
 does it write into an empty store.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

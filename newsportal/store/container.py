@@ -8,8 +8,6 @@ The writing process holds a lock on the file, which the system releases when the
 left over from a killed backup. Process ids would not work: they are the same in different containers.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -8,8 +8,6 @@
 - ``StoreError`` for an unknown corpus, document or version; the message lists the existing ones.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

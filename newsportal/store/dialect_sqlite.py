@@ -1,7 +1,5 @@
 """SQLite: a file in WAL mode, or an in-memory database."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping
 from functools import partial

@@ -137,8 +137,7 @@ class Events(Part):
         return True
 
     def clear(self) -> list[str]:
-        """Remove all stories from their events except those assigned by editors, so that the change log is processed from the start. Return
-        the remaining events."""
+        """Remove all stories from events, except those of editors, so that the change log is read from its start; return the rest."""
         with self._write() as connection:
             connection.execute(delete(EVENT_STORIES).where(EVENT_STORIES.c.by.is_(None)))
             _refresh(connection, set(connection.scalars(select(EVENTS.c.id))))

@@ -1,7 +1,5 @@
 """Paginated lists of stories for readers and of articles for editors; the hottest stories with their ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

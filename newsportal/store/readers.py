@@ -1,7 +1,5 @@
 """Readers' views, recommendations made to them, and the models fitted to both; long results are read in pages."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

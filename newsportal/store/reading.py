@@ -1,7 +1,5 @@
 """Queries for articles, stories and their identities."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain

@@ -4,8 +4,6 @@
 words. All functions take and return ``str``; lengths are in characters, Chinese first.
 """
 
-from __future__ import annotations
-
 from newsportal.text.characters import (
     CJK,
     CONTROL,

@@ -8,8 +8,6 @@
 4. charset-normalizer guesses if no candidate scores well and nothing is declared.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 back-references (github.com/google/re2/wiki/Syntax).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache

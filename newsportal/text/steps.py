@@ -3,8 +3,6 @@
 Walking the tree costs more than reading it: each walk wraps elements and decodes their texts again. The steps keep both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final

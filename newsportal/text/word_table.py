@@ -6,8 +6,6 @@ share its 5 MB. If the folder is not writable, each process creates the table fo
     "newsportal words 2 little\\n" padded to 32 bytes   entries n: Q   BLAKE2b of the rest: 24 bytes   n keys, ascending: Q   n numbers: d
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from array import array

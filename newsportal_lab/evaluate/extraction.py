@@ -1,7 +1,5 @@
 """``newsportal evaluate extraction``: compare texts, titles, dates, authors and sources of articles with gold."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

@@ -1,7 +1,5 @@
 """``newsportal evaluate papers``: compare each paper's published figures with those of our implementation and of the default method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial

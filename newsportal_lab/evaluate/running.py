@@ -3,8 +3,6 @@
 Differences on the worst pages are shown by sentence, and by character within similar sentences.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

@@ -113,7 +113,7 @@ def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> 
     assert [line["state"] for line in lines if "state" in line] == ["failed"]
     with closing(sqlite3.connect(folder / "cms.db")) as database:
         database.execute("DROP TRIGGER no")
-    assert "1 article tried again" in run("publish", "again").output
+    assert "1 delivery tried again" in run("publish", "again").output
     assert len(rows(folder)) == 2
 
 
@@ -193,6 +193,11 @@ def test_unavailable_target_exits_with_status_1_and_is_retried(folder: Path, sto
     failed = run("publish")
     assert isinstance(failed.exception, NewsportalError)
     assert "no such database" in str(failed.exception)
+    waiting = json.loads(run("publish", "status", "--json").output.splitlines()[0])
+    assert (waiting["target"], waiting["waiting"]) == ("cms", 2)
+    dry = run("publish", "--dry-run", "--target", "cms", "--target", "files")
+    assert "files: 2 articles would be written (dry run)" in dry.output
+    assert "no such database" in str(dry.exception)
     (folder / "away.db").rename(folder / "cms.db")
     assert run("publish").exit_code == 0
     assert len(rows(folder)) == 2

@@ -30,13 +30,13 @@ def test_sign_in_returns_to_requested_page_and_signs_out(visit: Any, options: di
     page = visitor.go("/runs")
     sign_in(page, "周编辑", PASSWORD)
     assert page.url.endswith("/runs")
-    page.locator(".who").click()
+    page.locator(".user-name").click()
     page.get_by_role("banner").get_by_role("link", name="编辑台").click()
     assert page.url.endswith("/desk")
-    assert page.locator(".desk-ways a", has_text="用户与权限").count() == 0
-    page.locator(".who").click()
+    assert page.locator(".desk-nav a", has_text="用户与权限").count() == 0
+    page.locator(".user-name").click()
     page.locator(".account button", has_text="退出登录").click()
-    assert page.locator(".who").count() == 0
+    assert page.locator(".user-name").count() == 0
     visitor.go("/runs")
     assert "/login" in page.url
 
@@ -65,7 +65,7 @@ def test_administrator_adds_user_who_can_sign_in(visit: Any, options: dict[str, 
     other = visit(**options)
     page = other.go("/login")
     sign_in(page, name, password)
-    assert page.locator(".who").inner_text() == name
+    assert page.locator(".user-name").inner_text() == name
     other.go("/people")
     assert page.locator("h1").inner_text() == "您没有此权限"
     other.faults.clear()
@@ -79,5 +79,5 @@ def test_token_is_shown_once_and_can_be_revoked(visit: Any) -> None:
     page.goto(page.url.replace("/account/tokens", "/account"))
     assert page.locator("[data-secret]").count() == 0
     page.get_by_role("button", name="吊销").click()
-    assert "令牌已吊销" in page.locator(".told-once").inner_text()
+    assert "令牌已吊销" in page.locator(".flash").inner_text()
     assert page.locator("[data-token]").count() == 0

@@ -70,7 +70,7 @@ def test_form_error_is_shown_at_its_field(visit: Any, site: Any) -> None:
     page.get_by_label("机器人令牌").fill("123")
     page.get_by_label("会话").fill("@news")
     page.get_by_role("button", name="保存").click()
-    assert "令牌" in page.locator("#alert-token-fault").inner_text()
+    assert "令牌" in page.locator("#alert-token-error").inner_text()
     assert page.locator("[name=search]").input_value() == "观景桥"
     assert ["422" in fault for fault in visitor.faults] == [True]  # the browser logs the status
     visitor.faults.clear()

@@ -49,7 +49,7 @@ def test_signed_in_pages_are_accessible(visit: Any, violations: Any, scheme: str
     if not page.locator(".star[aria-pressed=true]").count():
         page.locator(".star").first.click()
     page.locator(".star[aria-pressed=true]").first.wait_for()
-    visitor.go("/search?q=峡谷").locator(".keep button").click()
+    visitor.go("/search?q=峡谷").locator(".save-search button").click()
     for path in (*SIGNED, "/story/{bridge}"):
         check(visitor, violations, path)
 

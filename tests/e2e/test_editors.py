@@ -31,11 +31,11 @@ def test_pages_fit_the_viewport(visit: Any, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("path", PAGES[:2])
 def test_advice_is_visible_on_phone_without_scrolling(visit: Any, path: str) -> None:
     page = visit(role="editor", **PHONE).go(path)
-    for cell in page.locator("td.told").all():
+    for cell in page.locator("td.text-cell").all():
         box = cell.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["viewport"]["width"]
     assert page.locator(".scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
-    label = page.locator("[data-named]").first
-    assert label.evaluate("cell => getComputedStyle(cell, '::before').content").strip('"').strip() == label.get_attribute("data-named")
+    label = page.locator("[data-label]").first
+    assert label.evaluate("cell => getComputedStyle(cell, '::before').content").strip('"').strip() == label.get_attribute("data-label")

@@ -50,7 +50,7 @@ NO_PAGES = re.compile(
 
 NOT_REACHED = {
     "/login": "who is signed in goes on to the front page",
-    "/sources/looks/{id}": "stays only while somebody looks",
+    "/sources/checks/{id}": "stays only while somebody looks",
     "/monitor/log": "a part of a page",
     "/search/suggest": "no page",
     "/robots.txt": "no page",

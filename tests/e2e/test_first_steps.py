@@ -36,7 +36,7 @@ def test_newcomer_makes_topic_source_correction_and_alert(visit: Any, site: Any,
     page.get_by_label("用户名").fill(NAME)
     page.get_by_label("密码").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="登录").click()
-    page.locator(".who").click()
+    page.locator(".user-name").click()
     page.get_by_role("banner").get_by_role("link", name="编辑台").click()
     make_a_topic(page, site, scripts=not options)
     add_a_source(page, site, web)
@@ -90,7 +90,7 @@ def correct_a_title(page: Any, site: Any) -> None:
 
 
 def set_an_alert(page: Any, site: Any) -> None:
-    page.locator(".who").click()
+    page.locator(".user-name").click()
     page.get_by_role("banner").get_by_role("link", name="编辑台").click()
     page.get_by_role("link", name="提醒", exact=True).first.click()
     page.get_by_role("link", name="新建提醒").first.click()

@@ -11,6 +11,10 @@ SIZES = """() => [...document.querySelectorAll("button, .button, select, .orders
     .filter((one) => one.checkVisibility() && !one.closest("[hidden], .body"))
     .map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect().height]).filter(([, height]) => height < 44)"""
 
+LINES = """(one) => { const range = document.createRange(); range.selectNodeContents(one);
+    return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size }"""
+HEADLINE = "<span>青苔实验室发布低功耗河流水质芯片</span> <span>一节电池可用六年</span>"
+
 
 @pytest.mark.parametrize("language", ["en", "zh-CN"])
 def test_source_actions_are_visible(visit: Any, editors_site: Any, site: Any, language: str) -> None:
@@ -28,11 +32,11 @@ def test_bulk_actions_appear_after_selection(visit: Any, steered_site: Any, site
     page = visit("editor").page
     page.context.add_cookies([steered_site.session("editor")])
     page.goto(f"{steered_site.address}/sources")
-    many = page.locator("#many")
+    many = page.locator("#bulk")
     assert many.is_hidden()
-    page.locator(".desk-pick input").first.check()
+    page.locator(".select-cell input").first.check()
     assert many.is_visible()
-    page.locator(".desk-pick input").first.uncheck()
+    page.locator(".select-cell input").first.uncheck()
     assert many.is_hidden()
 
 
@@ -40,6 +44,15 @@ def test_bulk_actions_appear_after_selection(visit: Any, steered_site: Any, site
 def test_buttons_are_large_enough_for_touch(visit: Any, path: str) -> None:
     page = visit("editor", **PHONE).go(path)
     assert page.evaluate(SIZES) == []
+
+
+def test_lines_break_between_topics_and_at_spaces(visit: Any) -> None:
+    page = visit(viewport={"width": 240, "height": 844}).go("/briefing")
+    assert set(page.locator(".orders a").evaluate_all(f"topics => topics.map({LINES})")) == {1}
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("h1").evaluate("(one, html) => { one.innerHTML = html; one.style.width = '17em' }", HEADLINE)
+    assert page.locator("h1").evaluate(LINES) == 2
+    assert page.locator("h1 span").evaluate_all(f"parts => parts.map({LINES})") == [1, 1]
 
 
 def test_active_toggle_is_visible_in_dark_mode(visit: Any) -> None:

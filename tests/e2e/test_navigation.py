@@ -18,14 +18,14 @@ def test_account_menu_is_in_header_at_every_width(visit: Any, options: dict[str,
     page = visit(role="editor", **options).go("/")
     menu = page.get_by_role("banner").get_by_role("navigation", name="我的账号")
     assert menu.is_hidden()
-    page.locator(".who").click()
+    page.locator(".user-name").click()
     labels = [link.inner_text() for link in menu.get_by_role("link").all()]
     assert [*labels, menu.get_by_role("button").inner_text()] == [
         *("收藏", "保存的搜索", "提醒", "阅读记录", "设置", "我的账号", "编辑台", "退出登录")
     ]
     menu.get_by_role("link", name="收藏").click()
     assert page.url.endswith("/starred")
-    page.locator(".who").click()
+    page.locator(".user-name").click()
     menu.get_by_role("button", name="退出登录").click()
     assert page.get_by_role("banner").get_by_role("link", name="登录").is_visible()
 
@@ -33,7 +33,7 @@ def test_account_menu_is_in_header_at_every_width(visit: Any, options: dict[str,
 @pytest.mark.parametrize("options", [{}, {**PHONE, "color_scheme": "dark"}], ids=["wide", "phone"])
 def test_open_menu_is_accessible(visit: Any, violations: Any, options: dict[str, Any]) -> None:
     page = visit(role="editor", **options).go("/feeds")
-    page.locator(".who").click()
+    page.locator(".user-name").click()
     found = [(rule, nodes) for rule, nodes in violations(page) if rule != "target-size"]  # the menu covers what is below it
     assert found == []
     heights = [node.bounding_box()["height"] for node in page.locator(".account li > a, .account button").all()]
@@ -44,7 +44,7 @@ def test_menu_closes_by_escape_and_outside_click(visit: Any) -> None:
     page = visit(role="reader").go("/")
     menu = page.get_by_role("banner").get_by_role("navigation", name="我的账号")
     for close in (lambda: page.keyboard.press("Escape"), lambda: page.locator("h1").first.dispatch_event("click")):
-        page.locator(".who").click()
+        page.locator(".user-name").click()
         menu.wait_for()
         close()
         menu.wait_for(state="hidden")

@@ -43,7 +43,7 @@ class Phone:
 
     def menu(self, name: str) -> None:
         """Open the account menu and follow a link."""
-        self.tap(self.page.locator(".who"))
+        self.tap(self.page.locator(".user-name"))
         self.link(name, within=".account")
 
 
@@ -52,7 +52,7 @@ def sign_in(phone: Phone) -> None:
     phone.page.get_by_label("用户名").fill(NAME)
     phone.page.get_by_label("密码").fill(PASSWORD)
     phone.button("登录")
-    phone.page.locator(".who").wait_for()
+    phone.page.locator(".user-name").wait_for()
 
 
 def find_starred_story(phone: Phone) -> None:
@@ -91,12 +91,12 @@ def set_an_alert(phone: Phone) -> None:
 def make_a_destination(phone: Phone) -> None:
     phone.menu("编辑台")
     phone.tap(phone.page.get_by_text("编辑台菜单"))
-    phone.link("发布", within=".desk-ways")
+    phone.link("发布", within=".desk-nav")
     phone.link("新建发布目标")
     phone.page.locator("[name=name]").fill("文件夹")
     phone.page.locator("[name=to]").fill("folder:published")
     phone.button("试发布")
-    phone.page.locator("[data-tried]").wait_for()
+    phone.page.locator("[data-trial]").wait_for()
     phone.button("保存")
     phone.page.get_by_role("status").first.wait_for()
 
@@ -126,7 +126,7 @@ def order_topics(phone: Phone) -> None:
 
 def visit_a_failing_source(phone: Phone) -> None:
     phone.menu("编辑台")
-    phone.tap(phone.page.locator(".troubles").get_by_role("button", name=re.compile("立即访问")).first)
+    phone.tap(phone.page.locator(".failing-sources").get_by_role("button", name=re.compile("立即访问")).first)
     phone.page.wait_for_url(re.compile("/run[?]since="))
 
 

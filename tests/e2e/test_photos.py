@@ -139,7 +139,7 @@ def test_more_button_appends_cards(visit: Any, violations: Any) -> None:
 def test_viewer_by_keyboard(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
-    page.locator("[data-look]").focus()
+    page.locator("[data-open-viewer]").focus()
     page.keyboard.press("Enter")
     wait_for_viewer(page)
     assert page.locator(".pswp__counter").inner_text() == "1 / 9"
@@ -149,7 +149,7 @@ def test_viewer_by_keyboard(visit: Any) -> None:
     assert page.locator(".pswp__caption").inner_text() != first
     assert page.locator(".pswp__caption").inner_text() == page.locator("#picture-2 [data-caption]").inner_text()
     page.keyboard.press("j")  # the page behind ignores keys
-    assert page.locator("[data-story].chosen").count() == 0
+    assert page.locator("[data-story].selected").count() == 0
     for name in (".pswp__button--close", ".pswp__button--arrow--next"):
         assert page.locator(name).get_attribute("title") in ("关闭", "下一张")
     page.keyboard.press("Escape")
@@ -198,7 +198,7 @@ def test_picture_of_unknown_size_keeps_aspect_ratio(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['album-plain']}")
     page.wait_for_load_state("networkidle")
-    page.locator("[data-look]").click()
+    page.locator("[data-open-viewer]").click()
     wait_for_condition(page, "document.querySelector('.pswp__img:not(.pswp__img--placeholder)')?.naturalWidth")
     shape = (
         "(() => { const {width, height} = document.querySelector('.pswp__img:not(.pswp__img--placeholder)').getBoundingClientRect();"
@@ -238,7 +238,7 @@ def test_pictures_in_viewer_are_recorded(visit: Any) -> None:
     visitor = visit(**READER)
     story = visitor.site.ids["album-more-10"]  # thirteen pictures
     page = visitor.go(f"/story/{story}")
-    page.locator("[data-look]").click()
+    page.locator("[data-open-viewer]").click()
     page.locator(".pswp--open").wait_for()
     page.evaluate("window.looked = 0, document.addEventListener('picture-seen', () => window.looked++)")
     for number in range(1, 7):
@@ -260,8 +260,8 @@ def test_article_counts_after_reading_time(visit: Any) -> None:
     sleep(0.5)
     assert seen_pictures(visitor) == {}
     page = visitor.go(f"/story/{story}")
-    page.locator("[data-end]").scroll_into_view_if_needed()
-    observed(page, "[data-end]")
+    page.locator("[data-article-end]").scroll_into_view_if_needed()
+    observed(page, "[data-article-end]")
     page.clock.run_for(3600)
     leave_page(visitor)
     until(lambda: seen_pictures(visitor) == {story: 1})
@@ -279,7 +279,7 @@ def test_reader_clears_and_disables_profile(visit: Any) -> None:
     view_story(visitor, story)
     page = visitor.go("/profile")
     page.get_by_role("button", name="全部清除").click()
-    assert page.locator(".looked li").count() == 0
+    assert page.locator(".viewed-stories li").count() == 0
     assert [cookie["name"] for cookie in page.context.cookies()] == []
     view_story(visitor, story)
     page = visitor.go("/profile")
@@ -309,7 +309,7 @@ def test_photo_pages_and_profile_work_without_scripts(visit: Any) -> None:
     assert page.locator(".card").count() == 13
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
     assert page.locator("figure img").count() == 9
-    assert page.locator("[data-look]").is_hidden()
+    assert page.locator("[data-open-viewer]").is_hidden()
     assert page.locator("#picture-3 a").get_attribute("href").endswith(".svg")
     page = visitor.go("/profile")
     page.get_by_role("button", name="关闭阅读记录").click()

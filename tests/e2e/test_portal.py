@@ -48,11 +48,11 @@ def test_keys_walk_through_stories(visit: Any) -> None:
     visitor = visit()
     page = visitor.go("/topic/旅游")
     page.keyboard.press("j")
-    assert page.locator(".chosen .headline").inner_text().startswith("沿江三省")
+    assert page.locator(".selected .headline").inner_text().startswith("沿江三省")
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("k")
-    assert page.locator(".chosen .headline").inner_text().startswith("海岛航线")
+    assert page.locator(".selected .headline").inner_text().startswith("海岛航线")
     assert page.evaluate("document.activeElement.textContent").startswith("海岛航线")
     page.keyboard.press("o")
     page.wait_for_url("**/story/**")
@@ -75,7 +75,7 @@ def test_keys_for_order_search_and_help(visit: Any) -> None:
     assert page.locator("[data-search]").input_value() == "jk?"
     page.keyboard.press("Escape")
     page.keyboard.press("Control+j")  # left to the browser
-    assert page.locator(".chosen").count() == 0
+    assert page.locator(".selected").count() == 0
 
 
 def test_search_completes_typed_text(visit: Any) -> None:

@@ -19,12 +19,12 @@ def test_keys_mark_chosen_story_without_reload(reader: Any) -> None:
     page = reader.go("/topic/旅游")
     page.evaluate("window.same = 1")
     page.keyboard.press("j")
-    chosen = page.locator(".chosen")
+    chosen = page.locator(".selected")
     for key, button in (("s", ".star"), ("m", ".tick")):
         before = chosen.locator(button).get_attribute("aria-pressed")
         page.keyboard.press(key)
         after = "false" if before == "true" else "true"
-        page.locator(f".chosen {button}[aria-pressed={after}]").wait_for()
+        page.locator(f".selected {button}[aria-pressed={after}]").wait_for()
     title = chosen.locator(".headline").inner_text()
     assert page.evaluate("window.same") == 1
     starred = chosen.locator(".star").get_attribute("aria-pressed") == "true"
@@ -43,16 +43,16 @@ def test_marking_without_scripts(reader: Any) -> None:
     page.locator(".star[name=star]").first.click()
     assert page.url.endswith("/topic/%E4%BA%BA%E5%B7%A5%E6%99%BA%E8%83%BD")
     assert page.locator(".star[name=unstar]").count() == 1
-    page.locator(".marking button").click()
-    assert page.locator(".told-once").inner_text()
+    page.locator(".mark-actions button").click()
+    assert page.locator(".flash").inner_text()
     assert page.locator("article.item:not(.read)").count() == 0
-    page.locator(".told-once button").click()
+    page.locator(".flash button").click()
     assert page.locator("article.item:not(.read)").count() > 0
-    page.locator(".marking a.chip").click()
+    page.locator(".mark-actions a.chip").click()
     assert "show=unread" in page.url
-    reader.go("/search?q=大模型").locator(".keep button").click()
-    assert page.locator(".told-once").count() == 1
-    reader.go("/searches").locator(".kept-searches h2 a").first.click()
+    reader.go("/search?q=大模型").locator(".save-search button").click()
+    assert page.locator(".flash").count() == 1
+    reader.go("/searches").locator(".saved-searches h2 a").first.click()
     assert page.locator("article mark").count()
 
 

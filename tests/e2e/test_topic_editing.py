@@ -68,7 +68,7 @@ def test_topic_is_applied_to_stored_articles_by_a_job(visit: Any, site: Any, opt
     page.get_by_label("最近多少天的文章").select_option("365")
     page.get_by_role("button", name="开始").click()
     finished(page, scripts=not options)
-    assert page.locator(".job .came", has_text="灯塔").count() == 1
+    assert page.locator(".job .added", has_text="灯塔").count() == 1
     assert page.locator('tr[data-topic="灯塔"] td.n a').inner_text() == "1"
 
 

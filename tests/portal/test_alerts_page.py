@@ -65,7 +65,7 @@ def test_form_errors_are_beside_fields_and_input_is_kept(editor: httpx.Client) -
     answer = editor.post("/alerts/new", data=HOOK | {"url": "ftp://x", "topic": "没有", "name": "我的提醒", "per_hour": "0"})
     assert answer.status_code == 422
     for field in ("url", "topic", "per_hour"):
-        assert f'id="alert-{field}-fault"' in answer.text
+        assert f'id="alert-{field}-error"' in answer.text
     assert 'value="我的提醒"' in answer.text
 
 
@@ -95,8 +95,8 @@ def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> No
     assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
     invalid = editor.post("/alerts/new", data=HOOK | {"about": "briefing", "briefing": "无", "hours": ""})
     assert invalid.status_code == 422
-    assert "alert-briefing-fault" in invalid.text
-    assert "alert-hours-fault" in invalid.text
+    assert "alert-briefing-error" in invalid.text
+    assert "alert-hours-error" in invalid.text
     assert "/alerts/new?about=briefing" in editor.get("/briefing").text
     data = editor.get("/api/v1/alerts").json()
     assert [(alert["about"], alert["of"], alert["digest"]) for alert in data if alert["id"] == id] == [("briefing", "旅游", [8, 18])]

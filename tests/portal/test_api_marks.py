@@ -65,14 +65,14 @@ def test_mark_all_read_and_undo(reader: httpx.Client) -> None:
 
 
 def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
-    created = reader.post(f"{API}/searches", json={"name": "峡谷", "asked": "q=峡谷&topic=旅游&page=7&x=y"})
+    created = reader.post(f"{API}/searches", json={"name": "峡谷", "query": "q=峡谷&topic=旅游&page=7&x=y"})
     assert created.status_code == 201
-    assert created.json()["asked"] == "q=%E5%B3%A1%E8%B0%B7&topic=%E6%97%85%E6%B8%B8"
+    assert created.json()["query"] == "q=%E5%B3%A1%E8%B0%B7&topic=%E6%97%85%E6%B8%B8"
     place = f"{API}/searches/{created.json()['id']}"
     assert reader.patch(place, json={"name": "新名"}).json()["name"] == "新名"
     assert reader.patch(place, json={"name": "\u200b "}).status_code == 400
     assert [search["name"] for search in reader.get(f"{API}/searches").json()] == ["新名"]
-    assert reader.post(f"{API}/searches", json={"name": "空", "asked": "q="}).status_code == 400
+    assert reader.post(f"{API}/searches", json={"name": "空", "query": "q="}).status_code == 400
     reader.headers["content-type"] = "application/json"  # every change declares its content type
     assert reader.delete(place).status_code == 204
     assert [reader.delete(place).status_code, reader.patch(place, json={"name": "x"}).status_code] == [404, 404]

@@ -49,10 +49,10 @@ def test_source_is_created_changed_disabled_and_deleted(connect: Any, path: Path
     client = connect()
     created = client.post("sources", json={"kind": "feeds", "values": {"name": "丙报", "url": "https://c.example/feed"}})
     assert (created.status_code, created.json()["key"]) == (201, "feed:丙报")
-    seen = client.get("sources/feed:丙报").json()["seen"]
-    assert client.patch("sources/feed:丙报", json={"values": {"interval": 30, "topics": None}, "seen": seen}).json()["changed"]
+    seen = client.get("sources/feed:丙报").json()["digest"]
+    assert client.patch("sources/feed:丙报", json={"values": {"interval": 30, "topics": None}, "digest": seen}).json()["changed"]
     assert load(path).feeds[2].interval == 30
-    stale = client.patch("sources/feed:丙报", json={"values": {"interval": 60}, "seen": seen})
+    stale = client.patch("sources/feed:丙报", json={"values": {"interval": 60}, "digest": seen})
     assert (stale.status_code, stale.json()["error"]["code"]) == (409, "conflict")
     assert client.put("sources/feed:丙报/enabled", json={"enabled": False}).status_code == 200
     assert not load(path).feeds[2].enabled
@@ -85,7 +85,7 @@ def test_answers_do_not_reveal_file_paths(connect: Any, path: Path) -> None:
     client = connect()
     calls = [
         client.put("sources/feed:甲报/enabled", json={"enabled": False}),
-        client.post("sources/many", json={"keys": ["feed:乙报"], "do": "disable"}),
+        client.post("sources/many", json={"keys": ["feed:乙报"], "action": "disable"}),
         client.post("sources/undo", json={}),
         client.post("sources/undo?steps=50", json={}),
         client.delete("sources/feed:乙报", headers={"content-type": "application/json"}),
@@ -139,7 +139,7 @@ def test_background_check_is_private_to_its_user(connect: Any, check: str) -> No
     address, sent = ("sources/feed:乙报/test", {}) if check == "test" else ("sources/propose", {"addresses": ["10.0.0.1"]})
     started = client.post(address, json=sent)
     assert started.status_code == 202
-    address = f"looks/{started.json()['id']}"
+    address = f"checks/{started.json()['id']}"
     deadline = time.monotonic() + 600
     while not (found := client.get(address).json())["done"] and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -152,7 +152,7 @@ def test_background_check_is_private_to_its_user(connect: Any, check: str) -> No
 def test_readers_have_no_access(connect: Any, path: Path, role: str | None, status: int) -> None:
     client = connect(role)
     client.headers["origin"] = str(client.base_url.join("/"))
-    for address in ("sources", "sources/feed:甲报", "schedule", "looks/x"):
+    for address in ("sources", "sources/feed:甲报", "schedule", "checks/x"):
         assert client.get(address).status_code == status, address
     assert client.delete("sources/feed:甲报", headers={"content-type": "application/json"}).status_code == status
     assert client.post("sources", json={"kind": "feeds", "values": {}}).status_code == status

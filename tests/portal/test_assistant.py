@@ -51,7 +51,7 @@ def start(serve: Any, store: Store, newsroom: ModuleType, endpoint: ModelEndpoin
 
 
 def buttons(page: str) -> list[str]:
-    return html.document_fromstring(page).xpath("//section[@id='assistant']//button[@name='use']/@value")  # type: ignore[no-any-return]
+    return html.document_fromstring(page).xpath("//section[@id='assistant']//button[@name='purpose']/@value")  # type: ignore[no-any-return]
 
 
 def test_page_offers_buttons_without_calling_the_model(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
@@ -60,7 +60,7 @@ def test_page_offers_buttons_without_calling_the_model(start: Any, store: Any, e
     assert buttons(reader.get(story).text) == ["summary"]
     assert buttons(reader.get(foreign).text) == ["summary", "translation"]
     assert endpoint.got == []
-    answer = reader.post(f"{story}/{store.ids[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True)
+    answer = reader.post(f"{story}/{store.ids[0]}/assistant", data={"purpose": "summary", "next": story}, follow_redirects=True)
     page = answer.text
     assert "智能助手已生成，见下文。" in page
     assert "由机器生成（小模型" in page
@@ -75,15 +75,15 @@ def test_page_offers_buttons_without_calling_the_model(start: Any, store: Any, e
 def test_event_summary_lists_sources_and_editors_get_titles(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     reader, editor = start(), start("editor")
     assert buttons(reader.get("/event/bridge").text) == ["summary"]
-    assert reader.post("/event/bridge/assistant", data={"use": "title"}).status_code == 404
-    page = reader.post("/event/bridge/assistant", data={"use": "summary", "next": "/event/bridge"}, follow_redirects=True).text
+    assert reader.post("/event/bridge/assistant", data={"purpose": "title"}).status_code == 404
+    page = reader.post("/event/bridge/assistant", data={"purpose": "summary", "next": "/event/bridge"}, follow_redirects=True).text
     [section] = html.document_fromstring(page).xpath("//div[@data-assistant='summary']")
     assert section.xpath(".//a/@href") == [f"/story/{id}" for id in store.ids]
     endpoint.says("“青河大桥重建”")
-    page = editor.post("/event/bridge/assistant", data={"use": "title", "next": "/event/bridge"}, follow_redirects=True).text
+    page = editor.post("/event/bridge/assistant", data={"purpose": "title", "next": "/event/bridge"}, follow_redirects=True).text
     [form] = html.document_fromstring(page).xpath("//div[@data-assistant='title']//form")
     assert (form.get("action"), form.xpath("button/@value")) == ("/event/bridge", ["青河大桥重建"])
-    editor.post("/event/bridge", data={"do": "rename", "title": "青河大桥重建"})
+    editor.post("/event/bridge", data={"action": "rename", "title": "青河大桥重建"})
     assert store.events.event("bridge").title == "青河大桥重建"
 
 
@@ -98,11 +98,11 @@ def test_assistant_requires_sign_in_and_same_origin(start: Any, store: Any, endp
     path = f"/story/{store.ids[0]}/{store.ids[0]}/assistant"
     anonymous, reader = start(None), start()
     headers = {"origin": str(anonymous.base_url).rstrip("/")}
-    assert anonymous.post(path, data={"use": "summary"}, headers=headers).headers["location"].startswith("/login")
+    assert anonymous.post(path, data={"purpose": "summary"}, headers=headers).headers["location"].startswith("/login")
     assert 'id="assistant"' not in anonymous.get(f"/story/{store.ids[0]}").text
-    assert reader.post(path, data={"use": "summary"}, headers={"origin": "https://evil.example"}).status_code == 403
+    assert reader.post(path, data={"purpose": "summary"}, headers={"origin": "https://evil.example"}).status_code == 403
     assert reader.get(path).status_code == 405
-    assert reader.post(path, data={"use": "nonsense"}).status_code == 404
+    assert reader.post(path, data={"purpose": "nonsense"}).status_code == 404
     assert endpoint.got == []
 
 
@@ -110,16 +110,16 @@ def test_disabled_uses_are_not_offered(start: Any, serve: Any, store: Any, newsr
     story, path = f"/story/{store.ids[1]}", f"/story/{store.ids[1]}/{store.ids[1]}/assistant"
     reader = start(summaries=False)
     assert buttons(reader.get(story).text) == ["translation"]
-    assert reader.post(path, data={"use": "summary"}).status_code == 404
+    assert reader.post(path, data={"purpose": "summary"}).status_code == 404
     disabled = serve(store, None, newsroom.settings(), role="editor")
     assert 'id="assistant"' not in disabled.get(story).text + disabled.get("/event/bridge").text
-    assert disabled.post(path, data={"use": "translation"}).status_code == 404
+    assert disabled.post(path, data={"purpose": "translation"}).status_code == 404
 
 
 def test_failure_is_shown_with_its_remedy(start: Any, store: Any, endpoint: ModelEndpoint) -> None:
     story, reader = f"/story/{store.ids[0]}", start()
     endpoint.fails(401)
-    page = reader.post(f"{story}/{store.ids[0]}/assistant", data={"use": "summary", "next": story}, follow_redirects=True).text
+    page = reader.post(f"{story}/{store.ids[0]}/assistant", data={"purpose": "summary", "next": story}, follow_redirects=True).text
     assert "不接受密钥（401）：请管理员检查 assistant.key。" in page
     assert buttons(page) == ["summary"]
 

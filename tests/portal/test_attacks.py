@@ -75,8 +75,8 @@ def test_websub_path_gives_no_access_to_other_pages(admin: httpx.Client, place: 
     "bomb", [YAML_BOMB, "topics: " + "[" * 50_000, "? " * 20_000, "a: !!python/object/apply:os.system ['id']\n", "%TAG ! x"]
 )
 def test_yaml_bombs_are_refused(admin: httpx.Client, path: Path, bomb: str) -> None:
-    seen = lxml_html.document_fromstring(admin.get("/sources/file").text).xpath("//input[@name='seen']/@value")[0]
-    answer = admin.post("/sources/file", data={"text": bomb, "seen": seen})
+    seen = lxml_html.document_fromstring(admin.get("/sources/file").text).xpath("//input[@name='digest']/@value")[0]
+    answer = admin.post("/sources/file", data={"text": bomb, "digest": seen})
     assert answer.status_code == 422
     assert len(answer.content) < 500_000
     assert path.read_text("utf-8") == TEXT
@@ -192,7 +192,7 @@ def test_desk_pages_do_not_connect_to_internal_addresses(admin: httpx.Client, pr
     addresses = [address.format(internal_server[0]) for address in LOCAL]
     look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
     until = monotonic() + 600
-    while not (found := program.get(f"/api/v1/looks/{look}").json())["done"]:
+    while not (found := program.get(f"/api/v1/checks/{look}").json())["done"]:
         assert monotonic() < until
         sleep(0.05)
     assert [item["sources"] for item in found["found"]] == [[]] * len(LOCAL)

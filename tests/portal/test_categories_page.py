@@ -89,7 +89,7 @@ def test_built_in_category_keeps_its_name_and_is_reset(editor: httpx.Client, pat
 def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, path: Path) -> None:
     double = editor.post("/categories/new", data={"name": "航运", "words": "集装箱", "enabled": "yes"})
     assert double.status_code == 422
-    assert 'id="field-name-fault"' in double.text
+    assert 'id="field-name-error"' in double.text
     assert "集装箱" in double.text
     stale = form(editor.get("/categories/航运/edit").text)
     path.write_text(TEXT.replace("[港口]", "[港口, 货轮]"), "utf-8")
@@ -106,10 +106,10 @@ def test_api_edits_categories(editor: httpx.Client, path: Path) -> None:
     categories = editor.get("/api/v1/categories/settings").json()
     (row,) = [category for category in categories if category["name"] == "航运"]
     assert (row["packaged"], row["words"], row["enabled"]) == (None, ["港口"], True)
-    sent = {"name": "海运", "words": ["渡轮"], "seen": row["seen"]}
+    sent = {"name": "海运", "words": ["渡轮"], "digest": row["digest"]}
     assert editor.put("/api/v1/categories/settings/航运", json=sent).json()["words"] == ["渡轮"]
     assert load(path).feeds[0].category == "海运"
-    assert editor.put("/api/v1/categories/settings/海运", json={"seen": row["seen"]}).status_code == 409
+    assert editor.put("/api/v1/categories/settings/海运", json={"digest": row["digest"]}).status_code == 409
     assert editor.put("/api/v1/categories/settings/旅游", json={"name": "游"}).json()["error"]["code"] == "fixed-name"
     assert editor.put("/api/v1/categories/settings/旅游", json={"words": ["峡谷"]}).status_code == 200
     assert editor.delete("/api/v1/categories/settings/海运").status_code == 204

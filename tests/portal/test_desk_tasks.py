@@ -79,7 +79,7 @@ def test_only_own_failed_alerts_of_this_week_are_shown(editor: httpx.Client, new
 
 def test_reports_and_suggestions_have_the_desk_menu(editor: httpx.Client) -> None:
     for path in ("/runs", "/suggestions", "/monitor"):
-        [current] = lxml_html.document_fromstring(editor.get(path).text).xpath("//nav[@class='desk-ways']//a[@aria-current='page']/@href")
+        [current] = lxml_html.document_fromstring(editor.get(path).text).xpath("//nav[@class='desk-nav']//a[@aria-current='page']/@href")
         assert current == path
 
 
@@ -116,7 +116,7 @@ def test_desk_lists_failing_sources_with_reason_and_actions(serve: Any, folder: 
             store.visits.add(Visit("feed:坏报", now - number * timedelta(hours=5), list_failed={"http-404": 1}))
         editor = serve(store, None, load(folder / "failing.yaml"), role="editor", reread_every=0)
         page = lxml_html.document_fromstring(editor.get("/desk").text)
-    (row,) = page.xpath("//ul[contains(@class, 'troubles')]/li")
+    (row,) = page.xpath("//ul[contains(@class, 'failing-sources')]/li")
     assert "坏报（订阅源）" in row.text_content()
     assert "404" in row.text_content()
     assert row.xpath(".//form/@action") == ["/sources/feed:%E5%9D%8F%E6%8A%A5/run", "/sources/feed:%E5%9D%8F%E6%8A%A5/enable"]

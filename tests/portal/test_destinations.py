@@ -60,7 +60,7 @@ def test_destination_is_tested_then_saved(admin: httpx.Client, file: Path, tmp_p
     trial = admin.post("/publishing/new", data=sent)
     assert trial.status_code == 200
     assert "可以发布" in trial.text
-    assert "一篇样稿" in trial.text or page(trial).xpath("//*[@data-tried]//code"), "the rendered article is shown"
+    assert "一篇样稿" in trial.text or page(trial).xpath("//*[@data-trial]//code"), "the rendered article is shown"
     assert not (tmp_path / "out").exists(), "nothing is published"
     assert file.read_text("utf-8") == SOURCES, "the file is unchanged"
     assert page(trial).xpath("//input[@name='name']/@value") == ["新目标"], "the input is kept"
@@ -75,7 +75,7 @@ def test_error_is_beside_its_field(admin: httpx.Client, file: Path) -> None:
     for step in ({"step": "try"}, {}):
         answer = admin.post("/publishing/new", data={"name": "甲", "to": "ftp://a.example/x", "enabled": "yes", **step})
         assert answer.status_code == 422
-        assert page(answer).xpath("//p[@id='field-to-fault']/text()")
+        assert page(answer).xpath("//p[@id='field-to-error']/text()")
     refused = admin.post("/publishing/new", data={"name": "甲", "to": "https://hooks.example/x", "enabled": "yes"})
     assert (refused.status_code, "secret" in refused.text) == (422, True)
     assert file.read_text("utf-8") == SOURCES
@@ -91,7 +91,7 @@ def test_destination_is_changed_and_removed(admin: httpx.Client, file: Path) -> 
     assert "# stays" in file.read_text("utf-8")
     form = fields(admin.get(place))
     assert admin.post(place, data=sent).status_code == 409, "an outdated form must not overwrite a newer change"
-    admin.post(f"{place}/drop", data={"seen": form["seen"]})
+    admin.post(f"{place}/drop", data={"digest": form["digest"]})
     assert load(file).publish == ()
     assert admin.get(place).status_code == 404
 

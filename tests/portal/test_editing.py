@@ -62,7 +62,7 @@ def version_url(store: Store, id: str) -> str:
 def undo_url(client: httpx.Client, answer: httpx.Response) -> str:
     """Follow the redirect and return the URL of the undo button."""
     page = client.get(answer.headers["location"])
-    return str(tree(page).xpath("//aside[contains(@class, 'told-once')]//form/@action")[0])
+    return str(tree(page).xpath("//aside[contains(@class, 'flash')]//form/@action")[0])
 
 
 @pytest.mark.parametrize("role", [None, "reader"])
@@ -154,8 +154,8 @@ def test_error_is_beside_its_field_and_input_is_kept(client: httpx.Client, own_s
     answer = client.post(f"{place}/edit", data={**form, "step": "save"})
     assert answer.status_code == 422
     page = tree(answer)
-    assert expected in page.xpath(f"//*[@id='{field}-wrong']")[0].text_content()
-    assert page.xpath(f"//*[@id='{field}']/@aria-describedby") == [f"{field}-wrong"]
+    assert expected in page.xpath(f"//*[@id='{field}-error']")[0].text_content()
+    assert page.xpath(f"//*[@id='{field}']/@aria-describedby") == [f"{field}-error"]
     assert fields(answer)["author"] == "留着的作者"
     assert own_store.revisions(own_store.ids["bridge"]) == ()  # type: ignore[attr-defined]
 
@@ -189,7 +189,7 @@ def test_long_text_is_accepted(client: httpx.Client, own_store: Store) -> None:
 def test_hidden_story_is_hidden_from_readers_and_shown_again(client: httpx.Client, serve: Any, own_store: Store) -> None:
     id = own_store.ids["bridge"]  # type: ignore[attr-defined]
     place, reader = version_url(own_store, id), serve(own_store)
-    undo = undo_url(client, client.post(f"{place}/hide", data={"reason": f"侵权{EVIL}", "whole": "1"}))
+    undo = undo_url(client, client.post(f"{place}/hide", data={"reason": f"侵权{EVIL}", "all_versions": "1"}))
     article = own_store.article(id)
     assert article is not None
     assert article.hidden_reason == f"侵权{EVIL}"
@@ -262,16 +262,16 @@ def test_category_is_set_and_undone(client: httpx.Client, own_store: Store) -> N
 def test_articles_are_hidden_and_shown_in_bulk(client: httpx.Client, own_store: Store) -> None:
     page = tree(client.get("/articles"))
     ids = page.xpath("//tr/@data-article")[:2]
-    answer = client.post("/articles", data={"article": ids, "do": "hide", "reason": "误登", "next": "/articles?show=hidden"})
+    answer = client.post("/articles", data={"article": ids, "action": "hide", "reason": "误登", "next": "/articles?show=hidden"})
     assert answer.headers["location"] == "/articles?show=hidden"
     assert set(tree(client.get(answer.headers["location"])).xpath("//tr/@data-article")) == set(ids)
-    client.post("/articles", data={"article": ids, "do": "show"})
+    client.post("/articles", data={"article": ids, "action": "show"})
     assert tree(client.get("/articles?show=hidden")).xpath("//tr/@data-article") == []
-    assert client.post("/articles", data={"article": ids, "do": "topic", "topic": "no such"}).status_code == 303
-    client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"})
+    assert client.post("/articles", data={"article": ids, "action": "topic", "topic": "no such"}).status_code == 303
+    client.post("/articles", data={"article": ids, "action": "category", "category": "新分类"})
     assert set(tree(client.get("/corrections")).xpath("//tr/@data-article")) >= set(ids)
-    assert client.post("/articles", data={"article": ids, "do": "drop table"}).status_code == 422
-    outside = client.post("/articles", data={"article": [], "do": "hide", "next": "//evil.example"})
+    assert client.post("/articles", data={"article": ids, "action": "drop table"}).status_code == 422
+    outside = client.post("/articles", data={"article": [], "action": "hide", "next": "//evil.example"})
     assert not outside.headers["location"].startswith("//")
 
 
@@ -290,7 +290,9 @@ def test_bulk_change_is_undone(client: httpx.Client, own_store: Store, do: str) 
         state(),
         next(topic for topic in own_store.tally().by_topic if all(topic not in article.topics for article in own_store.articles(ids))),
     )
-    changed = client.post("/articles", data={"article": ids, "do": do, "category": "新分类", "topic": topic, "next": "/articles?show=all"})
+    changed = client.post(
+        "/articles", data={"article": ids, "action": do, "category": "新分类", "topic": topic, "next": "/articles?show=all"}
+    )
     assert all(one != other for one, other in zip(state(), before, strict=True))
     undo = undo_url(client, changed)
     undone = client.post(undo)
@@ -303,7 +305,7 @@ def test_bulk_change_is_undone(client: httpx.Client, own_store: Store, do: str) 
 
 def test_bulk_undo_keeps_other_editors_changes(client: httpx.Client, own_store: Store) -> None:
     ids = tree(client.get("/articles")).xpath("//tr/@data-article")[:2]
-    undo = undo_url(client, client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"}))
+    undo = undo_url(client, client.post("/articles", data={"article": ids, "action": "category", "category": "新分类"}))
     own_store.set_category(ids[0], "别的", by="editor", now=newsroom_now(own_store))
     client.post(undo)
     first, second = own_store.articles(ids)

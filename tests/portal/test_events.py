@@ -89,7 +89,7 @@ def test_story_shows_its_event_and_neighbours(client: httpx.Client, own_store: S
 def test_front_page_has_pinned_then_weightiest_events(editor: httpx.Client, own_store: Store) -> None:
     assert "大桥垮塌" in editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
     kelp = own_store.ids[3]  # type: ignore[attr-defined]
-    editor.post("/event/kelp", data={"do": "pin"})
+    editor.post("/event/kelp", data={"action": "pin"})
     part = editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
     assert re.findall(r'href="/event/(\w+)"', part) == ["kelp", "bridge"]
     assert 'title="Heat' in editor.get("/?lang=en").text
@@ -113,16 +113,16 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, own_store:
         assert editor.post("/event/bridge", data=sent).status_code == 303
         return editor.get("/event/bridge?lang=en").text
 
-    assert "青河大桥垮塌案" in change(do="rename", title="青河大桥垮塌案")
-    assert "Unpin" in change(do="pin")
+    assert "青河大桥垮塌案" in change(action="rename", title="青河大桥垮塌案")
+    assert "Unpin" in change(action="pin")
     assert "置顶" in editor.get("/events?lang=zh").text
-    assert "Keep on top" in change(do="unpin")
-    change(do="split", story=[second])
+    assert "Keep on top" in change(action="unpin")
+    change(action="split", story=[second])
     assert "2 stories" in editor.get("/event/bridge?lang=en").text
     number = own_store.events.edits("bridge")[0].number
     assert editor.post(f"/event/bridge/undo/{number}").status_code == 303
     assert "3 stories" in editor.get("/event/bridge?lang=en").text
-    change(do="join", other="http://portal.example/event/kelp")
+    change(action="join", other="http://portal.example/event/kelp")
     moved = editor.get("/event/kelp")
     assert (moved.status_code, moved.headers["location"]) == (303, "/event/bridge")
     actions = {entry.action for entry in editor.accounts.audit_log.entries(limit=20)}  # type: ignore[attr-defined]
@@ -132,10 +132,10 @@ def test_editors_rename_pin_split_join_and_undo(editor: httpx.Client, own_store:
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
-        ({"do": "split"}, "Choose some stories of the event, but not all of them."),
-        ({"do": "join", "other": "none"}, "No other event has this URL."),
-        ({"do": "rename", "title": "长" * 300}, "The title is too long."),
-        ({"do": "unpin"}, "The event was changed."),
+        ({"action": "split"}, "Choose some stories of the event, but not all of them."),
+        ({"action": "join", "other": "none"}, "No other event has this URL."),
+        ({"action": "rename", "title": "长" * 300}, "The title is too long."),
+        ({"action": "unpin"}, "The event was changed."),
     ],
 )
 def test_impossible_edit_is_reported(editor: httpx.Client, sent: dict[str, Any], expected: str) -> None:
@@ -144,9 +144,9 @@ def test_impossible_edit_is_reported(editor: httpx.Client, sent: dict[str, Any],
 
 
 def test_event_changes_require_an_editor(client: httpx.Client, editor: httpx.Client) -> None:
-    assert client.post("/event/bridge", data={"do": "pin"}).status_code in (303, 401, 403)
-    assert editor.post("/event/none", data={"do": "pin"}).status_code == 404
-    assert editor.post("/event/bridge", data={"do": "paint"}).status_code == 422
+    assert client.post("/event/bridge", data={"action": "pin"}).status_code in (303, 401, 403)
+    assert editor.post("/event/none", data={"action": "pin"}).status_code == 404
+    assert editor.post("/event/bridge", data={"action": "paint"}).status_code == 422
     assert editor.post("/event/bridge/undo/77").status_code == 303
 
 

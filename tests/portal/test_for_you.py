@@ -39,7 +39,7 @@ def items(client: httpx.Client, path: str = "/for-you", xpath: str = "//div[@cla
     """Return URL and reason of each recommendation."""
     page = lxml_html.document_fromstring(client.get(path).text)
     return [
-        (item.xpath(".//h2/a/@href | .//h3/a/@href")[0], " ".join(item.xpath("string(.//p[@class='because'])").split()))
+        (item.xpath(".//h2/a/@href | .//h3/a/@href")[0], " ".join(item.xpath("string(.//p[@class='reason'])").split()))
         for item in page.xpath(f"{xpath}//article")
     ]
 
@@ -103,7 +103,7 @@ def test_front_page_and_stories_recommend_to_known_readers(reader: httpx.Client,
         assert "for-you-name" not in reader.get(path).text
         assert "further-name" not in reader.get(path).text
     record_view(reader, own_store.ids["album-bridge"], [1, 2, 3])
-    assert len(items(reader, "/", "//section[contains(@class, 'chosen-for')]")) == 4
+    assert len(items(reader, "/", "//section[contains(@class, 'front-row')]")) == 4
     for story in ("bridge", "album-broken"):
         found = items(reader, f"/story/{own_store.ids[story]}", "//section[contains(@class, 'further')]")
         assert len(found) == 3

@@ -35,7 +35,7 @@ def test_ranked_boards_show_rank_heat_and_movement(client: httpx.Client) -> None
     assert first[0].xpath("string(h3)").startswith("云岭峡谷")
     assert "热度" in first[0].xpath("string(p)")
     assert "5 家媒体" in first[0].xpath("string(p)")
-    assert page.xpath("//p[@class='meta']/span[@class='rose']")
+    assert page.xpath("//p[@class='meta']/span[@class='up']")
     assert not page.xpath("//section[@class='lead']")
     pressed = page.xpath("//form[@class='orders']//button[@aria-pressed='true']")
     assert [node.text for node in pressed] == ["最热"]

@@ -57,15 +57,15 @@ OWN_MARKUP = {
     "//form[@class='own-topics']",
     "//form[@class='dismiss']",
     "//form[@id='marks']",
-    "//div[@class='marking']",
-    "//form[@class='keep']",
+    "//div[@class='mark-actions']",
+    "//form[@class='save-search']",
     "//form[contains(@class, 'secret')]",
-    "//ul[@class='kept-searches']",
+    "//ul[@class='saved-searches']",
     "//form[@class='sizes']",
     "//figure[@class='curve-days']",
-    "//form[@class='days-asked']",
+    "//form[@class='date-range']",
     "//div[@class='switches']",
-    "//div[@class='editors-ways']",
+    "//div[@class='editors-actions']",
 }
 
 
@@ -139,7 +139,7 @@ def test_desk_pages_of_hostile_store_have_no_active_content(hostile: httpx.Clien
     story = hostile.get("/api/v1/stories").json()["items"][0]["id"]
     version = hostile.get(f"/api/v1/stories/{story}").json()["articles"][0]["id"]
     hostile.post("/marks", data={"star": story})
-    hostile.post("/searches", data={"asked": f"q={quote(HOSTILE_TEXT)}&site={quote(HOSTILE_TEXT)}", "name": HOSTILE_TEXT})
+    hostile.post("/searches", data={"query": f"q={quote(HOSTILE_TEXT)}&site={quote(HOSTILE_TEXT)}", "name": HOSTILE_TEXT})
     of_story = [f"/story/{story}/{version}/{page}" for page in ("edit", "fold", "revisions")]
     for path in (*DESK_PATHS, *of_story, f"/publishing?article={version}"):
         answer = hostile.get(path)

@@ -88,4 +88,4 @@ def test_gathered_documents_are_listed(editor: httpx.Client, records: Records) -
     """The outcome of this kind has no reason."""
     row = {"corpus": "categories", "added": 7, "by_editors": 0, "left": {}, "from_one_site": []}
     records.save(Job("gather1", kind="gather", state="done", started=AT, outcome=(row,)))
-    assert "categories: +7" in editor.get("/jobs").text
+    assert "categories：+7" in editor.get("/jobs").text

@@ -146,7 +146,7 @@ def test_editors_label_is_stored(editor: httpx.Client, store: Store) -> None:
     fill_corpus(store, 3)
     page = editor.get("/corpora/新闻?label=体育").text
     id = re.findall(r'name="id" value="(\w+)"', page)[0]
-    assert editor.post("/corpora/新闻/label", data={"id": id, "label": "财经", "shown": "体育"}).status_code == 303
+    assert editor.post("/corpora/新闻/label", data={"id": id, "label": "财经", "filter": "体育"}).status_code == 303
     found = store.corpora.document("新闻", id)
     assert found is not None
     assert (found.label.label, found.label.source, found.label.by) == ("财经", "editor", "editor 0")

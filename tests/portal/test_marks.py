@@ -122,7 +122,7 @@ def test_unread_filter_and_mark_all_read_with_undo(reader: httpx.Client, ids: di
     assert titles(page) == []
     assert "都已读过" in page.text_content()
     assert titles(page_of(reader, "/latest?show=unread"))  # other topics are unchanged
-    [undo] = page.xpath("//*[contains(@class, 'told-once')]//form/@action")
+    [undo] = page.xpath("//*[contains(@class, 'flash')]//form/@action")
     assert reader.post(undo, headers=EMPTY).status_code == 303
     assert titles(page_of(reader, "/topic/旅游?show=unread")) == left
     reader.post("/marks/all", data={"next": "/latest"})
@@ -183,44 +183,44 @@ def test_starred_list_is_paged(fresh: Store, serve, newsroom) -> None:
 
 def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     page = page_of(reader, "/search?q=峡谷&topic=旅游&when=month")
-    [query] = page.xpath("//form[@class='keep']/input[@name='asked']/@value")
-    answer = reader.post("/searches", data={"asked": query, "name": "峡谷游 <b>"})
+    [query] = page.xpath("//form[@class='save-search']/input[@name='query']/@value")
+    answer = reader.post("/searches", data={"query": query, "name": "峡谷游 <b>"})
     assert "已保存" in page_of(reader, answer.headers["location"]).text_content()
     page = page_of(reader, "/searches")
-    [link] = page.xpath("//ul[@class='kept-searches']//h2/a")
+    [link] = page.xpath("//ul[@class='saved-searches']//h2/a")
     assert link.text == "峡谷游 <b>"
     assert titles(page_of(reader, link.get("href")))[0].startswith("云岭峡谷")
     assert len(reader.get(page.xpath("//span[@class='feeds']/a[3]/@href")[0]).json()["items"]) == 1
     [search] = page.xpath("//input[@name='search']/@value")
     reader.post("/searches/rename", data={"search": search, "name": "新名"})
     reader.post("/searches/rename", data={"search": search, "name": " "})
-    assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "新名"
+    assert page_of(reader, "/searches").xpath("string(//ul[@class='saved-searches']//h2)") == "新名"
     reader.post("/searches/remove", data={"search": search})
     page = page_of(reader, "/searches")
-    assert not page.xpath("//ul[@class='kept-searches']")
-    reader.post(page.xpath("//*[contains(@class, 'told-once')]//form/@action")[0], headers=EMPTY)
-    assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "新名"
+    assert not page.xpath("//ul[@class='saved-searches']")
+    reader.post(page.xpath("//*[contains(@class, 'flash')]//form/@action")[0], headers=EMPTY)
+    assert page_of(reader, "/searches").xpath("string(//ul[@class='saved-searches']//h2)") == "新名"
     assert reader.post("/searches/remove", data={"search": "x"}).status_code == 404
     assert reader.post("/searches/rename", data={"search": "x", "name": "新名"}).status_code == 404
     actions = [entry.action for entry in reversed(reader.accounts.audit_log.entries(action="search"))]  # type: ignore[attr-defined]
     assert actions == ["search.keep", "search.rename", "search.remove", "search.keep"]
-    assert reader.post("/searches", data={"asked": "q="}).status_code == 400
+    assert reader.post("/searches", data={"query": "q="}).status_code == 400
 
 
 def test_undo_is_refused_when_searches_are_full(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MAX_SEARCHES", 1)
-    reader.post("/searches", data={"asked": "q=峡谷", "name": "一"})
+    reader.post("/searches", data={"query": "q=峡谷", "name": "一"})
     [search] = page_of(reader, "/searches").xpath("//input[@name='search']/@value")
     page = page_of(reader, reader.post("/searches/remove", data={"search": search}).headers["location"])
-    reader.post("/searches", data={"asked": "q=海港", "name": "二"})
-    answer = reader.post(page.xpath("//*[contains(@class, 'told-once')]//form/@action")[0], headers=EMPTY)
+    reader.post("/searches", data={"query": "q=海港", "name": "二"})
+    answer = reader.post(page.xpath("//*[contains(@class, 'flash')]//form/@action")[0], headers=EMPTY)
     assert "已满" in page_of(reader, answer.headers["location"]).text_content()
-    assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "二"
+    assert page_of(reader, "/searches").xpath("string(//ul[@class='saved-searches']//h2)") == "二"
 
 
 def test_saved_searches_are_private(serve, store: Store) -> None:
     first, second = serve(store, role="reader"), serve(store, role="reader")
     second.cookies.clear()
-    first.post("/searches", data={"asked": "q=峡谷", "name": "我的"})
+    first.post("/searches", data={"query": "q=峡谷", "name": "我的"})
     assert "我的" in page_of(first, "/searches").text_content()
     assert second.get("/searches").status_code == 303

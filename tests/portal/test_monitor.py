@@ -266,16 +266,16 @@ def test_requests_set_aside_are_retried_or_dropped(serve: Any, store: Store, set
     client = serve(store, None, settings, role="editor", **options)
     (form,) = lxml_html.document_fromstring(client.get("/monitor/queues").text).xpath("//form[@action='/monitor/aside']")
     assert [button.get("value") for button in form.xpath(".//button")] == ["again", "drop"]
-    assert client.post("/monitor/aside", data={"do": "again"}).status_code == 303
+    assert client.post("/monitor/aside", data={"action": "again"}).status_code == 303
     assert "3 个请求已重新排队" in client.get("/monitor/queues").text
-    assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).json() == {"requests": 3}
+    assert client.post("/api/v1/monitor/aside", json={"action": "drop"}).json() == {"requests": 3}
     assert client.accounts.audit_log.entries()[0].action == "queue.drop"
-    assert client.post("/monitor/aside", data={"do": "burn"}).status_code == 400
-    client.post("/monitor/aside", data={"do": "drop"})
+    assert client.post("/monitor/aside", data={"action": "burn"}).status_code == 400
+    client.post("/monitor/aside", data={"action": "drop"})
     assert "it is away" in client.get("/monitor/queues").text
-    assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).status_code == 503
+    assert client.post("/api/v1/monitor/aside", json={"action": "drop"}).status_code == 503
     assert requested == ["again", "drop", "drop", "drop"]
-    assert serve(store, None, settings, role="editor").post("/monitor/aside", data={"do": "drop"}).status_code == 404
+    assert serve(store, None, settings, role="editor").post("/monitor/aside", data={"action": "drop"}).status_code == 404
 
 
 def test_only_log_files_are_readable(editor: httpx.Client, folder: Path) -> None:

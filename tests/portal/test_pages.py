@@ -166,7 +166,7 @@ def test_earlier_revisions_are_shown_with_differences(fresh: Store, serve, newsr
     [id] = newsroom.write(fresh, first)
     newsroom.write(fresh, replace(first, title="改后标题", text="改后的正文" * 20))
     client = serve(fresh)
-    assert "1 份此前的文本" in client.get(f"/story/{id}").text
+    assert "此前 1 稿" in client.get(f"/story/{id}").text
     page = tree(client.get(f"/story/{id}/{id}/revisions"))
     assert texts(page, "//details//h2") == ["[删去：初稿][加入：改后]标题", "初稿标题"]
     assert texts(page, "//details[2]//div[@class='compared']") == ["初稿的正文" * 20]

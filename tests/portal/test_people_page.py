@@ -47,7 +47,7 @@ def test_sign_in_link_and_user_menu_are_on_every_page(client: httpx.Client) -> N
     with httpx.Client(base_url=client.base_url, timeout=600) as anonymous:
         page = lxml_html.document_fromstring(anonymous.get("/latest").text)
     assert page.xpath("//header//a[@class='sign-in']/@href") == ["/login?next=/latest"]
-    menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='who']]//a/@href")
+    menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='user-name']]//a/@href")
     assert {"/starred", "/searches", "/alerts", "/settings", "/account", "/desk"} <= set(menu)
 
 
@@ -55,7 +55,7 @@ def test_sign_in_link_and_user_menu_are_on_every_page(client: httpx.Client) -> N
 def test_invalid_name_is_reported_beside_the_field(client: httpx.Client, name: str) -> None:
     answer = client.post("/people", data={"name": name, "role": "reader"})
     assert answer.status_code == 422
-    assert 'id="name-mistake"' in answer.text
+    assert 'id="name-error"' in answer.text
     assert "<script>alert" not in answer.text
     assert len(rows(client)) == 1
 
@@ -94,7 +94,7 @@ def test_audit_log_has_changes_without_secrets(client: httpx.Client) -> None:
     rows = lxml_html.document_fromstring(text).xpath("//tr[@data-entry]")
     entries = [" ".join(row.text_content().split()) for row in rows]
     assert [row.xpath(".//span/@title") for row in rows] == [["person.role"], ["person.add"]]
-    assert ["角色：reader" in entries[0], "角色：editor" in entries[1]] == [True, True]
+    assert ["角色：读者" in entries[0], "角色：编辑" in entries[1]] == [True, True]
     assert "admin 0" in entries[0]
     assert password not in text
     narrowed = client.get("/audit", params={"action": "person.add", "person": "admin 0", "days": "1"}).text
@@ -116,8 +116,10 @@ def test_audit_details_are_readable(client: httpx.Client) -> None:
     trail.add(person, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
     trail.add(person, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)
     trail.add(person, "article.fold", "a", {"from": "b", "to": "c"}, now=now)
+    trail.add(person, "alert.add", "a", {"about": "topic", "of": "港口", "channel": "webhook", "role": "reader"}, now=now)
     page = lxml_html.document_fromstring(client.get("/audit").text)
-    folded, changed, added = (row.xpath("./td[@class='told']/small/text()") for row in page.xpath("//tr[@data-entry]")[:3])
+    alert, folded, changed, added = (row.xpath("./td[@class='text-cell']/small/text()") for row in page.xpath("//tr[@data-entry]")[:4])
+    assert alert == ["内容：话题", "对象：港口", "发送渠道：webhook", "角色：读者"]
     assert folded == ["来自：b", "去向：c"]
     assert added == ["任一关键词：渡轮、码头"]
     assert changed == ["访问间隔（分钟）：未设置", "启用：否", "话题：港口、航运"]

@@ -44,20 +44,20 @@ def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleTy
     place = f"/story/{id}/{id}"
     assert f"{place}/captions" in editor.get(place).text
     form = page(editor, f"{place}/captions").xpath("//form[contains(@class, 'desk-form')]")[0]
-    inputs = {"seen": form.xpath("./input/@value")[0]}
+    inputs = {"digest": form.xpath("./input/@value")[0]}
     inputs |= {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
     assert len(inputs) == 31
     assert "2000" in editor.post(f"{place}/captions", data=inputs | {"caption-2": "长" * 2001}).text
     saved = editor.post(f"{place}/captions", data=inputs | {"caption-1": "渔民在修船<b>", "caption-30": ""})
     assert saved.status_code == 303
     tree = lxml_html.document_fromstring(editor.get(saved.headers["location"]).text)
-    assert "2 条" in tree.xpath("string(//aside[contains(@class, 'told-once')])")
+    assert "2 条" in tree.xpath("string(//aside[contains(@class, 'flash')])")
     assert tree.xpath("string(//figure[1]//span[@data-caption])") == "渔民在修船<b>"
     assert not tree.xpath("//figure[30]//span[@data-caption]")
     stale = editor.post(f"{place}/captions", data=inputs | {"caption-3": "我写的"})
     assert stale.status_code == 409
     assert "我写的" in stale.text
-    undo = tree.xpath("//aside[contains(@class, 'told-once')]//form/@action")[0]
+    undo = tree.xpath("//aside[contains(@class, 'flash')]//form/@action")[0]
     assert editor.post(undo, data={"next": "x"}).status_code == 303
     assert [picture.said for picture in fresh.galleries.pictures(id)] == [False] * 30
     assert [entry.action for entry in editor.accounts.audit_log.entries()][:2] == ["article.caption"] * 2
@@ -169,7 +169,7 @@ def test_photo_story_shows_images_in_order(wall: httpx.Client, photos: Store) ->
 
 
 def test_incomplete_story_lists_missing_pages(wall: httpx.Client, photos: Store) -> None:
-    text = page(wall, f"/story/{photos.ids['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
+    text = page(wall, f"/story/{photos.ids['broken']}").xpath("string(//p[contains(@class, 'incomplete')])")
     assert "共 9 页，缺第 5–7, 9 页" in text
     assert "下次访问时补全" in text
 

@@ -141,7 +141,7 @@ def test_history_is_shown_removed_and_cleared(reader: httpx.Client, own_store: S
     for name in ("album-bridge", "album-plain", "bridge"):
         record_view(reader, own_store.ids[name], [1, 2])
     page = lxml_html.document_fromstring(reader.get("/profile").text)
-    lines = [" ".join(line.text_content().split()) for line in page.xpath("//ol[@class='looked']/li")]
+    lines = [" ".join(line.text_content().split()) for line in page.xpath("//ol[@class='viewed-stories']/li")]
     assert len(lines) == 3
     assert any("云岭峡谷步行观景桥开放首日" in line and "看过 2 张，共 9 张" in line for line in lines)
     removed = page.xpath("//form[@action='/profile/remove']//button[contains(@aria-label, '没有人告诉尺寸')]/@value")[0]

@@ -98,7 +98,7 @@ def test_article_is_published_and_withdrawn(serve: Any, own_store: Store, tmp_pa
     assert answer.status_code == 303
     assert (entry(own_store, id, "空的").state, entry(own_store, id, "空的").wanted) == ("waiting", "there")
     confirmed = lxml_html.document_fromstring(client.get(answer.headers["location"]).text)
-    (undo,) = confirmed.xpath("//aside[contains(@class, 'told-once')]//form/@action")
+    (undo,) = confirmed.xpath("//aside[contains(@class, 'flash')]//form/@action")
     client.post(undo, headers=FORM)
     assert entry(own_store, id, "空的").wanted == "gone"
     log = client.accounts.audit_log.entries()
@@ -118,11 +118,11 @@ def test_dry_run_publishes_nothing(serve: Any, own_store: Store, tmp_path: Path)
     client = serve(own_store, settings=load(tmp_path / "sources.yaml"), role="editor")
     id = own_store.ids["bridge"]  # type: ignore[attr-defined]
     page = lxml_html.document_fromstring(client.get("/publishing/trial", params={"target": "<b>站点", "article": id}).text)
-    (section,) = page.xpath("//*[@data-tried]")
-    assert section.get("data-tried") == id
+    (section,) = page.xpath("//*[@data-trial]")
+    assert section.get("data-trial") == id
     assert "云岭峡谷" in section.text_content()
     many = lxml_html.document_fromstring(client.get("/publishing/trial", params={"target": "<b>站点"}).text)
-    assert len(many.xpath("//*[@data-tried]")) > 1
+    assert len(many.xpath("//*[@data-trial]")) > 1
     assert list((tmp_path / "out").rglob("*.*")) == []
     assert own_store.outbox.counts() == {}
     assert client.get("/publishing/trial", params={"target": "nowhere"}).status_code == 404

@@ -97,8 +97,8 @@ def test_pages_of_signed_in_users_are_not_cached(serve: Serve, store: CountingSt
     assert "etag" not in personal.headers
     assert "no-store" in personal.headers["cache-control"]
     public = httpx.get(editor.base_url.join("/latest"), headers={"accept-language": "zh-CN"}, timeout=600)
-    assert '<summary class="who"' not in public.text
-    assert '<summary class="who"' in editor.get("/latest").text
+    assert '<summary class="user-name"' not in public.text
+    assert '<summary class="user-name"' in editor.get("/latest").text
 
 
 @pytest.mark.parametrize("cookie", ["session=made-up", "reader=" + "0" * 32, "notice=%5B%22Saved%22%2Cnull%5D", "profile=off"])

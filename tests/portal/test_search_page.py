@@ -61,7 +61,7 @@ def test_day_facet_counts_match_the_filter(client: httpx.Client) -> None:
 
 def test_date_range_filter(client: httpx.Client) -> None:
     every = titles(page_of(client, q="的"))
-    form = page_of(client, q="的", topic="旅游", until="2026-05-19").xpath("//form[@class='days-asked']")[0]
+    form = page_of(client, q="的", topic="旅游", until="2026-05-19").xpath("//form[@class='date-range']")[0]
     assert {field.get("name"): field.get("value") for field in form.xpath(".//input")} == {
         "q": "的",
         "topic": "旅游",

@@ -114,7 +114,7 @@ def test_password_change_ends_other_sessions(client: httpx.Client) -> None:
     refused = client.post("/account/password", data={"old": "not it, really", "new": "another one 123", "again": "another one 123"})
     assert (refused.status_code, "当前密码不正确" in refused.text) == (422, True)
     short = client.post("/account/password", data={"old": PASSWORD, "new": "短", "again": "短"})
-    assert 'aria-describedby="new-mistake' in short.text
+    assert 'aria-describedby="new-error' in short.text
     apart = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 124"})
     assert "两次输入的密码不一致" in apart.text
     answer = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 123"})

@@ -142,9 +142,9 @@ def test_error_is_beside_its_field_and_input_is_kept(
         page = save(client, "/sources/feed:甲报", **changes)
         assert page.status_code == 422
         document = lxml_html.document_fromstring(page.text)
-        (invalid,) = document.xpath("//div[contains(@class, 'wrong')]")
+        (invalid,) = document.xpath("//div[contains(@class, 'error')]")
         assert invalid.xpath(f".//*[@name='{field}']")
-        assert words in invalid.xpath("string(.//p[@class='desk-fault'])")
+        assert words in invalid.xpath("string(.//p[@class='desk-error'])")
         sent = next(iter(changes.values()))
         value = fields(page.text)[field]
         assert value == (sent if isinstance(sent, list) else [sent])
@@ -186,7 +186,7 @@ def test_source_is_disabled_enabled_deleted_and_restored(connect: Any, path: Pat
     client.post(undo_of(page.text), data={"x": ""})
     assert load(path).feeds[0].category == "后来", "an undo keeps later changes"
     version = versions(path)[1]
-    client.post(f"/sources/versions/{version.id}", data={"seen": ""})
+    client.post(f"/sources/versions/{version.id}", data={"digest": ""})
     assert len(load(path).feeds) == 1, "restoring requires the digest of the current file"
 
 
@@ -276,7 +276,7 @@ def test_source_list_is_searched_filtered_sorted_and_paged(connect: Any, path: P
 @pytest.mark.slow
 def test_file_editor_is_for_administrators_and_detects_conflicts(connect: Any, path: Path) -> None:
     assert connect().get("/sources/file").status_code == 403
-    assert connect().post("/sources/file", data={"text": "x", "seen": "x"}).status_code == 403
+    assert connect().post("/sources/file", data={"text": "x", "digest": "x"}).status_code == 403
     admin = connect("admin")
     sent = fields(admin.get("/sources/file").text)
     assert sent["text"][0].strip() == TEXT.strip()
@@ -391,11 +391,11 @@ def test_editors_cannot_restore_settings_of_administrators(connect: Any, path: P
     save(editor, "/sources/feed:甲报", interval="45")
     (old,) = versions(path)
     closed = path.read_text("utf-8").replace("{title: 晨报}", "{title: 晨报, reading: members}")
-    admin.post("/sources/file", data={"text": closed, "seen": fields(admin.get("/sources/file").text)["seen"]})
+    admin.post("/sources/file", data={"text": closed, "digest": fields(admin.get("/sources/file").text)["digest"]})
     assert load(path).portal.reading == "members"
     newest = versions(path)[0]
     for answer in (
-        editor.post(f"/sources/versions/{old.id}", data={"seen": digest_of(path.read_bytes())}, follow_redirects=True),
+        editor.post(f"/sources/versions/{old.id}", data={"digest": digest_of(path.read_bytes())}, follow_redirects=True),
         editor.post(f"/sources/undo/{newest.id}/{digest_of(path.read_bytes())}", data={"x": ""}, follow_redirects=True),
     ):
         assert "只有管理员可以恢复此版本" in answer.text
@@ -404,7 +404,7 @@ def test_editors_cannot_restore_settings_of_administrators(connect: Any, path: P
     refused = httpx.post(f"{editor.base_url}/api/v1/sources/undo", headers={"authorization": f"Bearer {token}"}, timeout=600)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
     assert load(path).portal.reading == "members"
-    admin.post(f"/sources/versions/{old.id}", data={"seen": digest_of(path.read_bytes())})
+    admin.post(f"/sources/versions/{old.id}", data={"digest": digest_of(path.read_bytes())})
     assert path.read_text("utf-8") == TEXT
 
 
@@ -415,7 +415,7 @@ def test_concurrent_restores_write_once(connect: Any, path: Path) -> None:
     (old,) = versions(path)
     seen = digest_of(path.read_bytes())
     with ThreadPoolExecutor(8) as pool:
-        futures = [pool.submit(editor.post, f"/sources/versions/{old.id}", data={"seen": seen}) for _ in range(8)]
+        futures = [pool.submit(editor.post, f"/sources/versions/{old.id}", data={"digest": seen}) for _ in range(8)]
         assert {future.result().status_code for future in futures} == {303}
     assert path.read_text("utf-8") == TEXT
     assert len(versions(path)) == 2
@@ -493,13 +493,13 @@ def test_invalid_method_option_is_reported_beside_its_field(connect: Any, path: 
     client = connect("admin")
     page = save(client, "/methods", duplicates__method="cosine", duplicates__theta="7", extractor__method="cevc", extractor__P="3")
     assert page.status_code == 422
-    (theta,) = lxml_html.document_fromstring(page.text).xpath("//*[@id='field-duplicates-theta-fault']/text()")
+    (theta,) = lxml_html.document_fromstring(page.text).xpath("//*[@id='field-duplicates-theta-error']/text()")
     assert "1" in theta
-    assert lxml_html.document_fromstring(page.text).xpath("//*[@id='field-extractor-P-fault']")
+    assert lxml_html.document_fromstring(page.text).xpath("//*[@id='field-extractor-P-error']")
     assert path.read_text("utf-8") == TEXT
-    old = fields(client.get("/methods").text)["seen"][0]
+    old = fields(client.get("/methods").text)["digest"][0]
     save(client, "/methods", extractor__method="cetd")
-    conflict = save(client, "/methods", seen=old, extractor__method="cepr")
+    conflict = save(client, "/methods", digest=old, extractor__method="cepr")
     assert conflict.status_code == 409
     assert "cetd" in conflict.text
     assert load(path).extractor.method == "cetd"

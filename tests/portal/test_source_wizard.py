@@ -66,7 +66,7 @@ def finished_page(client: httpx.Client, started: httpx.Response) -> str:
 def chosen_form(page: str) -> dict[str, Any]:
     assert "sources.yaml" in page
     assert "/sources.yaml" not in page, "the path of the file must not be shown"
-    (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
+    (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/checks/')]")
     return {"action": form.get("action"), **dict(form.form_values())}
 
 
@@ -76,7 +76,7 @@ def test_url_is_checked_and_its_source_added(client: httpx.Client, path: Path, w
     page = finished_page(client, client.post("/sources/new", data={"addresses": feed}))
     document = lxml_html.document_fromstring(page)
     assert document.xpath("//ol[@class='desk-entries']/li")
-    assert document.xpath("string(//div[@class='desk-read'])").strip(), "a sample article is shown"
+    assert document.xpath("string(//div[@class='article-preview'])").strip(), "a sample article is shown"
     assert path.read_text("utf-8") == TEXT, "nothing is saved yet"
     sent = chosen_form(page)
     saved = client.post(sent.pop("action"), data=sent | {"name-0": "堃州", "topics-0": "港口", "category-0": "地方"}, follow_redirects=True)
@@ -102,7 +102,7 @@ def test_invalid_url_is_reported_and_input_kept(client: httpx.Client, typed: str
     answer = client.post("/sources/new", data={"addresses": typed})
     assert answer.status_code == 422
     page = lxml_html.document_fromstring(answer.text)
-    assert "不是网址" in page.xpath("string(//*[@id='addresses-fault'])")
+    assert "不是网址" in page.xpath("string(//*[@id='addresses-error'])")
     assert page.xpath("string(//textarea[@id='addresses'])").strip() == typed
 
 
@@ -128,7 +128,7 @@ def test_source_is_tested(client: httpx.Client, path: Path, web: MadeUpWeb) -> N
     assert lxml_html.document_fromstring(page).xpath("//ol[@class='desk-entries']/li")
     assert "试（订阅源）" in page
     failed = finished_page(client, client.post("/sources/feed:老报/test", data={"x": ""}))
-    assert 'class="desk-fault"' in failed
+    assert 'class="desk-error"' in failed
 
 
 def test_pasted_opml_is_shown_without_requests(client: httpx.Client, path: Path) -> None:
@@ -146,7 +146,7 @@ def test_opml_file_is_imported(client: httpx.Client, path: Path) -> None:
     feeds = "".join(f'<outline text="报{n}" xmlUrl="https://f{n}.example/feed"/>' for n in range(130))
     opml = f'<opml><body><outline text="地方">{feeds}</outline></body></opml>'
     page = finished_page(client, client.post("/sources/opml", files={"file": ("feeds.opml", opml.encode(), "text/x-opml")}))
-    (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
+    (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/checks/')]")
     assert len(form.xpath(".//input[@name='take']")) == 100
     assert "其余 30 个" in page
     saved = client.post(form.get("action"), data=dict(form.form_values()) | {"take": ["0", "1"]})
@@ -159,7 +159,7 @@ def test_opml_file_is_imported(client: httpx.Client, path: Path) -> None:
 def test_invalid_opml_file_is_reported(client: httpx.Client, path: Path) -> None:
     large = client.post("/sources/opml", files={"file": ("big.opml", b"<opml>" + b" " * 8 * 1024 * 1024, "text/xml")})
     assert large.status_code == 413
-    assert 'id="opml-fault"' in large.text
+    assert 'id="opml-error"' in large.text
     assert "最多 8 MB" in large.text
     assert "请选择文件" in client.post("/sources/opml", files={"file": ("", b"", "text/xml")}).text
     picture = finished_page(client, client.post("/sources/opml", files={"file": ("x.opml", b"\x89PNG\r\n\x1a\n\x00\x00", "image/png")}))

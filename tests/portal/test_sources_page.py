@@ -128,8 +128,8 @@ def test_several_sources_are_changed_and_undone(editable: tuple[httpx.Client, Pa
     client, path = editable
     before = path.read_text("utf-8")
     page = lxml_html.document_fromstring(client.get("/sources?sort=name").text)
-    assert len(page.xpath("//input[@name='key'][@form='many']")) == 4
-    (form,) = page.xpath("//form[@id='many']")
+    assert len(page.xpath("//input[@name='key'][@form='bulk']")) == 4
+    (form,) = page.xpath("//form[@id='bulk']")
     sent = {name: value for name, value in form.form_values() if name != "key"}
     two = ["feed:坏报", "region:停报"]
 
@@ -139,31 +139,31 @@ def test_several_sources_are_changed_and_undone(editable: tuple[httpx.Client, Pa
         assert answer.headers["location"] == "/sources?sort=name", "filter and order are kept"
         return client.get(answer.headers["location"]).text
 
-    assert "已停用 2 个来源" in change(do="disable")
+    assert "已停用 2 个来源" in change(action="disable")
     assert [feed.enabled for feed in load(path).feeds] == [True, False, True]
-    assert "已更改 2 个来源的访问间隔" in change(do="interval", interval="30")
+    assert "已更改 2 个来源的访问间隔" in change(action="interval", interval="30")
     assert (load(path).feeds[1].interval, load(path).regions[0].interval, load(path).feeds[0].interval) == (30, 30, None)
-    assert "没有任何改动" in change(do="interval", interval="soon")
-    removed = change(do="remove")
+    assert "没有任何改动" in change(action="interval", interval="soon")
+    removed = change(action="remove")
     assert [feed.name for feed in load(path).feeds] == ["<b>好报", "搬家报"]
     assert "# ours" in path.read_text("utf-8")
     (undo,) = lxml_html.document_fromstring(removed).xpath("//form[starts-with(@action, '/sources/undo/')]/@action")
     client.post(undo, data={"go": "1"})
     assert load(path).feeds[1].interval == 30
-    change(do="interval", interval="")
-    change(do="enable")
+    change(action="interval", interval="")
+    change(action="enable")
     assert [source.enabled for source in (*load(path).feeds, *load(path).regions)] == [True] * 4
     assert path.read_text("utf-8") == before.replace(", enabled: false", "")
-    assert "请至少选择一个来源" in change(do="enable", key=[])
-    assert client.post("/sources/many", data={"do": "burn", "key": two}).status_code == 400
+    assert "请至少选择一个来源" in change(action="enable", key=[])
+    assert client.post("/sources/many", data={"action": "burn", "key": two}).status_code == 400
     assert client.accounts.audit_log.entries()[0].action == "sources.enable"  # type: ignore[attr-defined]
 
 
 def test_bulk_change_of_filtered_sources_on_page_and_api(editable: tuple[httpx.Client, Path]) -> None:
     client, path = editable
-    client.post("/sources/many", data={"do": "disable", "all": "yes", "kind": "feed", "q": "example"})
+    client.post("/sources/many", data={"action": "disable", "all": "yes", "kind": "feed", "q": "example"})
     assert [feed.enabled for feed in load(path).feeds] == [False] * 3
-    answer = client.post("/api/v1/sources/many", json={"keys": ["feed:坏报", "feed:搬家报"], "do": "enable"})
+    answer = client.post("/api/v1/sources/many", json={"keys": ["feed:坏报", "feed:搬家报"], "action": "enable"})
     assert (answer.json()["number"], answer.json()["changed"]) == (2, True)
-    assert client.post("/api/v1/sources/many", json={"keys": ["feed:none"], "do": "remove"}).status_code == 404
+    assert client.post("/api/v1/sources/many", json={"keys": ["feed:none"], "action": "remove"}).status_code == 404
     assert [source["name"] for source in client.get("/api/v1/sources?kind=feed&sort=name").json()["items"]] == ["<b>好报", "坏报", "搬家报"]

@@ -62,7 +62,7 @@ def test_thread_page_shows_floors(fresh: Store, portal: Callable[[], httpx.Clien
     assert re.search(r"<blockquote><p>第 2 层的话</p></blockquote>\s*<p>第 5 层的话</p>", page.text)
     assert 'src="https://bbs.example/1.jpg"' in page.text
     assert "javascript:" not in page.text
-    assert page.text.count("here") == 1  # the second post of the thread's author is marked
+    assert page.text.count("badge current") == 1  # the second post of the thread's author is marked
     assert "#5" not in page.text
     english = portal().get(f"/story/{id}?lang=en").text
     assert "Opening post" in english

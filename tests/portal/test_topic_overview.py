@@ -63,8 +63,8 @@ def test_reading_time_in_minutes(text: str, expected: int) -> None:
 def test_bars_are_scaled_to_the_maximum() -> None:
     days = [(date(2026, 5, 1) + timedelta(days=number), count) for number, count in enumerate((0, 1, 1000))]
     scaled = bars(days)
-    assert [bar.tall for bar in scaled] == [0, 2, HEIGHT]
-    assert all(bar.y + bar.tall == HEIGHT for bar in scaled)
+    assert [bar.height for bar in scaled] == [0, 2, HEIGHT]
+    assert all(bar.y + bar.height == HEIGHT for bar in scaled)
     assert scaled[-1].x + 16 == width(days)
     assert bars([]) == ()
     assert width([]) == 0

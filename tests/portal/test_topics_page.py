@@ -57,7 +57,7 @@ def editor(serve: Callable[..., httpx.Client], store: Store, file: Path) -> http
 
 def fields(page: str) -> dict[str, str]:
     """Return the hidden fields of the form."""
-    return dict(re.findall(r'<input type="hidden" name="(before|digest)" value="([^"]*)"', page))
+    return dict(re.findall(r'<input type="hidden" name="(old_name|digest)" value="([^"]*)"', page))
 
 
 def test_list_shows_topics_in_order_with_keywords(editor: httpx.Client) -> None:
@@ -95,12 +95,13 @@ def test_preview_shows_matching_stories(editor: httpx.Client) -> None:
 
 
 def test_new_topic_is_saved_and_applies_at_once(editor: httpx.Client, file: Path) -> None:
-    sent = {**fields(editor.get("/topics/new").text), "name": "桥", "any": "观景桥", "engines": ["bing_news", "baidu_news"], "enabled": "1"}
+    form = fields(editor.get("/topics/new").text)
+    sent = {**form, "name": "桥", "any": "观景桥 大桥，Golden Gate", "engines": ["bing_news", "baidu_news"], "enabled": "1"}
     answer = editor.post("/topics/save", data=sent)
     assert answer.status_code == 303
     topic = load(file).topic("桥")
     assert topic is not None
-    assert (topic.keywords.any, topic.engines) == (("观景桥",), ("bing_news", "baidu_news"))
+    assert (topic.keywords.any, topic.engines) == (("观景桥", "大桥", "Golden Gate"), ("bing_news", "baidu_news"))
     assert file.read_text("utf-8").startswith(SOURCES.split("feeds:")[0])
     page = editor.get("/topics").text
     assert "话题“桥”已保存" in page
@@ -146,15 +147,15 @@ def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, file:
     sent = {**fields(editor.get("/topics/new").text), "name": "a/b", "any": "观景桥", "engines": "no_such", "pages": "many", "enabled": "1"}
     answer = editor.post("/topics/save", data=sent)
     assert answer.status_code == 422
-    assert 'id="name-fault"' in answer.text
-    assert 'id="engines-fault"' in answer.text
-    assert 'id="pages-fault"' in answer.text
+    assert 'id="name-error"' in answer.text
+    assert 'id="engines-error"' in answer.text
+    assert 'id="pages-error"' in answer.text
     assert 'value="a/b"' in answer.text
     assert 'value="many"' in answer.text
     assert file.read_text("utf-8") == SOURCES
     double = editor.post("/topics/save", data={**sent, "name": "旅游", "engines": "", "pages": ""})
     assert double.status_code == 422
-    assert 'id="name-fault"' in double.text
+    assert 'id="name-error"' in double.text
 
 
 def test_conflicting_change_is_not_overwritten(editor: httpx.Client, file: Path) -> None:
@@ -202,7 +203,7 @@ def test_cross_site_change_is_refused(editor: httpx.Client, file: Path) -> None:
 
 def test_input_is_escaped(editor: httpx.Client) -> None:
     attack = '"><script>alert(1)</script>'
-    page = editor.post("/topics/preview", data={"name": attack, "any": attack, "before": attack}).text
+    page = editor.post("/topics/preview", data={"name": attack, "any": attack, "old_name": attack}).text
     assert "<script>alert" not in page
 
 

@@ -59,7 +59,7 @@ def test_add_and_drop() -> None:
     with pytest.raises(NameTaken):
         apply_change(put_category(values_of("航运", (), (), enabled=True)))
     with pytest.raises(EntryChanged):
-        apply_change(put_category(values_of("航运", (), (), enabled=True), "航运", seen="another"))
+        apply_change(put_category(values_of("航运", (), (), enabled=True), "航运", digest="another"))
 
 
 def test_several_changes_are_atomic() -> None:

@@ -72,7 +72,7 @@ def test_fallback_to_whole_file_keeps_meaning(text: str, way: str) -> None:
 
 
 def test_missing_entry_is_reported() -> None:
-    for change in (set_entry("feeds", "x", {"interval": 3}), drop_entry("feeds", "x"), drop_entry("feeds", "a", seen="0" * 32)):
+    for change in (set_entry("feeds", "x", {"interval": 3}), drop_entry("feeds", "x"), drop_entry("feeds", "a", digest="0" * 32)):
         with pytest.raises(Exception, match=r"someone else|any more") as error:
             with_change(FILE.encode(), change, PATH)
         assert "a" in str(error.value) or error.type is NoEntry

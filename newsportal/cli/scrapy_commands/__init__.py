@@ -3,8 +3,6 @@
 Scrapy names a command after its module, so each has a file: ``scrapy doctor`` is ``newsportal doctor``.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from scrapy.commands import ScrapyCommand

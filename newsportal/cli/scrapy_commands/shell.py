@@ -1,7 +1,5 @@
 """``scrapy shell`` with functions that read the page: ``article()``, ``links()``, ``thread()``, ``gallery()``."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

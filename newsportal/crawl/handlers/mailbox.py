@@ -1,7 +1,5 @@
 """Mails of the newsletters of ``sources.yaml``, as responses of a changing page: the ETag is the position up to which all was read."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

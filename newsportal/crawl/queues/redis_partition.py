@@ -11,8 +11,6 @@ leases, ``holders`` of hosts, ``free`` times of hosts, ``wanted`` hosts, ``jobs:
 Redis needs the policy ``noeviction``: one that evicts keys loses tasks.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -9,8 +9,6 @@ While a master is unreachable its hosts wait, and the others continue. If the qu
 was not told about are returned when it is reachable again, and checked in the table before they are taken.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time

@@ -4,8 +4,6 @@ Tasks are written to the table, then pushed without body, which halves the memor
 table; rows that Redis lacks are pushed again.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace

@@ -4,8 +4,6 @@
 An exchange is one short transaction. A worker whose process on this machine has ended is noticed within a second, others by missing beats.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

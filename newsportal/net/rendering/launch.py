@@ -4,8 +4,6 @@
 because the browser has two more barriers (see :mod:`newsportal.net.rendering.chromium`).
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """``/alerts``: a person's alerts, their preview and the messages sent; and the thread that sends them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -103,7 +101,7 @@ def new_alert(request: Request, visit: VisitDep) -> Response:
     fields = {name: visit.text(name, 500) or "" for name in ("about", *SUBJECTS, "name")}
     available = services(request)
     if channel not in available or available[channel][1]:
-        return render(request, "alert_new.html", services=available, given={key: value for key, value in fields.items() if value})
+        return render(request, "alert_new.html", services=available, subject={key: value for key, value in fields.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
     values = {"about": "search" if fields["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
     if fields["about"] in SCHEDULED:
@@ -262,9 +260,9 @@ def alert_page(
     about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in allowed.rights}
     return render(
         request, "alert.html", status, alert=before, values=values, by_day=preview.by_day(visit.portal.site.zone) if preview else (),
-        faults={name: visit.clock.says(message) for name, message in (faults or {}).items()}, service=service,
-        service_fault=fault, push_key=public_key(signing()["key"]) if service and service.signs and not fault else None,
-        called=title_of(channel, visit.say), about=about, topic_names=allowed.topics, most=allowed.max_per_hour, preview=preview,
-        history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
+        errors={name: visit.clock.says(message) for name, message in (faults or {}).items()}, service=service,
+        service_error=fault, push_key=public_key(signing()["key"]) if service and service.signs and not fault else None,
+        service_label=title_of(channel, visit.say), subjects=about, topic_names=allowed.topics, max_per_hour=allowed.max_per_hour,
+        preview=preview, history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, visit.say) for name in get_args(State)},
     )  # fmt: skip

@@ -43,7 +43,7 @@ def login_form(request: Request) -> Response:
     target = safe_next(Visit(request).text("next", 2000))
     if identity_of(request) is not None:
         return RedirectResponse(target, 303, headers={"cache-control": "no-store"})
-    return render(request, "login.html", next=target, name="", mistake=None)
+    return render(request, "login.html", next=target, name="", error=None)
 
 
 @open_router.post("/login")
@@ -90,8 +90,8 @@ def _check_password(request: Request, accounts: Accounts, name: str, password: s
 def _refuse(request: Request, name: str, target: str, wait: timedelta) -> Response:
     logger.warning("sign-in refused for %s%s", address_of(request), ", too many tries" if wait else "")
     if not wait:
-        return render(request, "login.html", 403, next=target, name=name, mistake=Visit(request).say("Name or password is wrong."))
-    response = render(request, "login.html", 429, next=target, name=name, mistake=describe_wait(request, wait))
+        return render(request, "login.html", 403, next=target, name=name, error=Visit(request).say("Name or password is wrong."))
+    response = render(request, "login.html", 429, next=target, name=name, error=describe_wait(request, wait))
     response.headers["retry-after"] = str(ceil(wait.total_seconds()))
     return response
 
@@ -162,7 +162,7 @@ def create_token(request: Request, fields: Form) -> Response:
     except AccountError as error:
         place = "rights" if error.code == "token-rights" else "token_name"
         typed = {"token_name": name, "rights": selected, "days": days}
-        return _page(request, 422, mistakes={place: visit.clock.says(error.message)}, typed=typed)
+        return _page(request, 422, errors={place: visit.clock.says(error.message)}, values=typed)
     log_change(request, "token.add", created.name, {"rights": sorted(created.rights), "days": length})
     return _page(request, secret=secret)
 
@@ -187,33 +187,33 @@ def _page(
     request: Request,
     status: int = 200,
     *,
-    mistakes: Mapping[str, str] | None = None,
-    typed: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+    values: Mapping[str, Any] | None = None,
     secret: str = "",
 ) -> Response:
     user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     days = {number: visit.say("%(num)s {day|days}", num=number) for number in TOKEN_DAYS if number}
     return render(
-        request, "account.html", status, who=user, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
+        request, "account.html", status, identity=user, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
-        lengths={**days, 0: visit.say("until it is revoked")}, sessions=accounts.sessions.of(user.person.id, now=visit.portal.now()),
-        tokens=accounts.tokens.of(user.person.id), mistakes=defaultdict(str, mistakes or {}), typed=dict(typed or {}), secret=secret,
-        least=MIN_PASSWORD_CHARS,
+        lifetimes={**days, 0: visit.say("until it is revoked")}, sessions=accounts.sessions.of(user.person.id, now=visit.portal.now()),
+        tokens=accounts.tokens.of(user.person.id), errors=defaultdict(str, errors or {}), values=dict(values or {}), secret=secret,
+        min_length=MIN_PASSWORD_CHARS,
     )  # fmt: skip
 
 
 def _change_password(request: Request, fields: Mapping[str, str]) -> Response:
     user, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     if fields.get("new") != fields.get("again"):
-        return _page(request, 422, mistakes={"again": visit.say("The passwords do not match.")})
+        return _page(request, 422, errors={"again": visit.say("The passwords do not match.")})
     wait, person = _check_password(request, accounts, user.person.name, fields.get("old", ""))
     if wait:
-        return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
+        return _page(request, 429, errors={"old": describe_wait(request, wait)})
     if person is None:
-        return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
+        return _page(request, 422, errors={"old": visit.say("This is not your password.")})
     try:
         accounts.people.set_password(user.person.id, fields.get("new", ""), except_session=user.credential)
     except AccountError as error:
-        return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
+        return _page(request, 422, errors={"new": visit.clock.says(error.message)})
     log_change(request, "person.password", person.name)
     return notify(request, "/account", _("The password was changed; all other sessions and all tokens have ended."))

@@ -90,7 +90,7 @@ def list_starred(request: Request, visit: VisitDep) -> Response:
     last = rows[PAGE_STORIES - 1] if len(rows) > PAGE_STORIES else None
     return render(
         request, "starred.html", stories=existing_stories(visit, [story_id for _, story_id in rows[:PAGE_STORIES]]),
-        next=address("/starred", before=cursor(*last)) if last else None, later="/starred" if before else None,
+        next=address("/starred", before=cursor(*last)) if last else None, first_page="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
     )  # fmt: skip
 
@@ -142,13 +142,13 @@ def list_searches(request: Request, visit: VisitDep) -> Response:
          "filters": tuple(chip.label for chip in chips(parsed, visit)), "feed": feed_of(parsed, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
-    return render(request, "searches.html", lines=lines, most=MAX_NAME)
+    return render(request, "searches.html", lines=lines, max_length=MAX_NAME)
 
 
 @router.post("/searches")
 def save_search(request: Request, fields: Form) -> Response:
-    """Save the search ``asked`` (a query string) as ``name``, or as its words by default."""
-    search = parse_search(fields.get("asked", ""))
+    """Save the search ``query`` (a query string) as ``name``, or as its words by default."""
+    search = parse_search(fields.get("query", ""))
     if search.empty:
         raise HTTPException(400)
     return _save_search(request, search, fields.get("name", "").strip() or default_name(search), search.address())
@@ -187,14 +187,14 @@ def remove_search(request: Request, fields: Form) -> Response:
     accounts, person = accounts_and_person(Visit(request))
     removed = or_404(accounts.searches.remove(person, fields.get("search", "")))
     log_change(request, "search.remove", removed.id, {"name": removed.name})
-    undo = address("/searches/back", name=removed.name, asked=removed.query)
+    undo = address("/searches/back", name=removed.name, query=removed.query)
     return notify(request, "/searches", _("“%(name)s” was removed."), name=removed.name, undo=undo if len(undo) < MAX_UNDO else None)
 
 
 @router.post("/searches/back")
 def restore_search(request: Request, visit: VisitDep) -> Response:
     """Save a removed search again."""
-    search = parse_search(visit.text("asked", MAX_UNDO) or "")
+    search = parse_search(visit.text("query", MAX_UNDO) or "")
     if search.empty:
         raise HTTPException(400)
     return _save_search(request, search, visit.text("name") or default_name(search), "/searches")

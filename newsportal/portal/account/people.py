@@ -30,7 +30,7 @@ def add_person(request: Request, fields: Form) -> Response:
     try:
         person = accounts.people.add(fields.get("name", ""), password, _role_named(fields.get("role", "")), now=visit.portal.now())
     except AccountError as error:
-        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=fields)
+        return _page(request, 422, errors={"name": visit.clock.says(error.message)}, values=fields)
     log_change(request, "person.add", person.name, {"role": person.role})
     return _page(request, secret=password, secret_of=person.name)
 
@@ -76,8 +76,8 @@ def _page(
     request: Request,
     status: int = 200,
     *,
-    mistakes: Mapping[str, str] | None = None,
-    typed: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
     secret: str = "",
     secret_of: str = "",
 ) -> Response:
@@ -88,9 +88,9 @@ def _page(
         {"person": person, "sessions": len(accounts.sessions.of(person.id, now=now)), "tokens": tokens[person.id]}
         for person in accounts.people.all()
     ]
-    values = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
     roles = {role: visit.clock.says(Message(f"role.{role}")) for role in Role}
-    return render(request, "people.html", status, rows=rows, roles=roles, **values)
+    more = {"errors": defaultdict(str, errors or {}), "values": values or {}, "secret": secret, "secret_of": secret_of}
+    return render(request, "people.html", status, rows=rows, roles=roles, **more)
 
 
 def _change(
@@ -100,7 +100,7 @@ def _change(
     try:
         change(person.id)
     except AccountError as error:
-        return _page(request, 422, mistakes={"person": Visit(request).clock.says(error.message)})
+        return _page(request, 422, errors={"person": Visit(request).clock.says(error.message)})
     log_change(request, action, person.name, details)
     return notify(request, "/people", done, name=person.name)
 
@@ -131,5 +131,5 @@ def audit(request: Request) -> Response:
     lengths = {number: visit.say("the last %(num)s {day|days}", num=number) for number in AUDIT_DAYS if number}
     return render(
         request, "audit.html", entries=rows[:AUDIT_ENTRIES], more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
-        person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("Any time"), **lengths},
+        person=visit.text("person"), action=visit.text("action"), days=days, periods={0: visit.say("Any time"), **lengths},
     )  # fmt: skip

@@ -18,7 +18,7 @@ class CategoryIn(BaseModel):
     words: Words = Field([], description="Words that are nearly decisive.")
     hints: Words = Field([], description="Words that only suggest it.")
     enabled: bool = Field(True, description="False: the lexicon does not assign it.")
-    seen: str | None = Field(None, description="Refuse (409) if it was changed since this was read.")
+    digest: str | None = Field(None, description="Refuse (409) if it was changed since this was read.")
 
 
 class CategoryOut(BaseModel):
@@ -27,7 +27,7 @@ class CategoryOut(BaseModel):
     words: list[str]
     hints: list[str]
     enabled: bool
-    seen: str | None = Field(description="Digest of its entry in sources.yaml, to be sent with a change; null: there is none.")
+    digest: str | None = Field(description="Digest of its entry in sources.yaml, to be sent with a change; null: there is none.")
 
 
 @router.get("/categories/settings", summary="The categories, with their settings in sources.yaml")
@@ -45,19 +45,19 @@ def save_category(request: Request, name: str, body: CategoryIn) -> CategoryOut:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
     values = values_of(after, body.words, body.hints, enabled=body.enabled)
     before = name if existing is not None and existing.configured is not None else None
-    change_sources(request, put_category(values, before, body.seen), "category.change" if existing else "category.add", after, values)
+    change_sources(request, put_category(values, before, body.digest), "category.change" if existing else "category.add", after, values)
     saved = next(row for row in list_categories(config_of(request).categories) if row.name == after)
     return _category_out(saved, path_of(request).read_bytes())
 
 
 @router.delete("/categories/settings/{name}", summary="Remove a category from sources.yaml", status_code=204, responses=describe(404))
-def delete_category(request: Request, name: str, seen: str | None = None) -> None:
+def delete_category(request: Request, name: str, digest: str | None = None) -> None:
     """A built-in category gets its default settings, a category of your own is deleted; stored articles keep it."""
-    change_sources(request, drop_category(name, seen), "category.delete", name, {})
+    change_sources(request, drop_category(name, digest), "category.delete", name, {})
 
 
 def _category_out(row: CategoryRow, content: bytes) -> CategoryOut:
     found = entry_of(content, LIST, row.name)
     entry = row.configured
     words, hints = (list(entry.words), list(entry.hints)) if entry else ([], [])
-    return fill(CategoryOut, row, words=words, hints=hints, seen=entry_digest(found[1]) if found else None)
+    return fill(CategoryOut, row, words=words, hints=hints, digest=entry_digest(found[1]) if found else None)

@@ -51,13 +51,13 @@ class MarkAllReadIn(BaseModel):
 class SavedSearchOut(BaseModel):
     id: str
     name: str
-    asked: str = Field(validation_alias="query", description="Query string of the search page, such as `q=…&topic=…`.")
+    query: str = Field(description="Query string of the search page, such as `q=…&topic=…`.")
     created: datetime
 
 
 class SavedSearchIn(BaseModel):
     name: str = Field(min_length=1, max_length=MAX_NAME)
-    asked: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
+    query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
 
 
 @router.get("/marks", summary="Marks of stories")
@@ -121,7 +121,7 @@ def list_searches(request: Request) -> Sequence[Search]:
 def save_search(request: Request, visit: VisitDep, body: SavedSearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)
-    search = parse_search(body.asked)
+    search = parse_search(body.query)
     if search.empty:
         raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="not-kept"):

@@ -60,7 +60,7 @@ def page(request: Request) -> Response:
         for method, operation in methods.items():
             entry = _operation(path, method, operation, names)
             groups.setdefault((operation.get("tags") or ["…"])[0], []).append(entry)
-    return render(request, "api.html", groups=groups, here=visit.portal.site.url or str(request.base_url).rstrip("/"))
+    return render(request, "api.html", groups=groups, base_url=visit.portal.site.url or str(request.base_url).rstrip("/"))
 
 
 def _operation(path: str, method: str, spec: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:

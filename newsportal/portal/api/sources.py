@@ -51,7 +51,7 @@ class SourceDetail(BaseModel):
     key: str
     kind: Kind
     values: dict[str, Any] = Field(description="Its keys as in sources.yaml.")
-    seen: str = Field(description="Digest of these values, to be sent with a change.")
+    digest: str = Field(description="Digest of these values, to be sent with a change.")
 
 
 class NewSource(BaseModel):
@@ -61,7 +61,7 @@ class NewSource(BaseModel):
 
 class SourceChangesIn(BaseModel):
     values: dict[str, Any] = Field(description="Changed keys; null removes a key.")
-    seen: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
+    digest: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
 
 
 class WrittenSource(BaseModel):
@@ -144,7 +144,7 @@ def create_source(request: Request, new: NewSource) -> WrittenSource:
 
 @router.post("/sources/propose", status_code=202, summary="Detect sources at URLs", dependencies=EDIT, responses=describe(429))
 def detect_sources(request: Request, body: DetectIn) -> BackgroundCheck:
-    """Returns at once; the results are at `/looks/{id}` when it is done."""
+    """Returns at once; the results are at `/checks/{id}` when it is done."""
     sources = config_of(request)
     task = {"what": "new", "addresses": " ".join(body.addresses)}
     return _start_check(
@@ -168,14 +168,14 @@ def undo_change(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1)
 @router.get("/sources/{key}", summary="A source as it is in sources.yaml", dependencies=EDIT)
 def get_source(request: Request, key: str) -> SourceDetail:
     entry = source_entry(request, key)
-    return SourceDetail(key=entry.source.key, kind=cast(Kind, entry.kind), values=entry.written, seen=entry_digest(entry.written))
+    return SourceDetail(key=entry.source.key, kind=cast(Kind, entry.kind), values=entry.written, digest=entry_digest(entry.written))
 
 
 @router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
 def update_source(request: Request, key: str, body: SourceChangesIn) -> WrittenSource:
     entry = source_entry(request, key)
     _check_variables(request, body.values, entry.written)
-    done = change_sources(request, set_entry(entry.kind, entry.source.name, body.values, body.seen), "source.change", key, body.values)
+    done = change_sources(request, set_entry(entry.kind, entry.source.name, body.values, body.digest), "source.change", key, body.values)
     name = name_of(entry.kind, {**entry.written, **body.values})
     return WrittenSource(key=f"{entry.source.family}:{name}", file=path_of(request).name, changed=done)
 
@@ -206,18 +206,18 @@ def request_visit(request: Request, key: str) -> RequestedVisit:
     "/sources/{key}/test", status_code=202, summary="Test a source: a list page and an article", dependencies=EDIT, responses=describe(429)
 )
 def test_source(request: Request, key: str) -> BackgroundCheck:
-    """Returns at once; the results are at `/looks/{id}` when it is done."""
+    """Returns at once; the results are at `/checks/{id}` when it is done."""
     sources = config_of(request)
     source_entry(request, key)
     return _start_check(request, {"what": "test", "key": key}, lambda report: try_source(key, sources))
 
 
-@router.get("/looks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
+@router.get("/checks/{id}", summary="Progress and results of a check of other sites", dependencies=EDIT)
 def get_check(request: Request, id: str) -> BackgroundCheck:
     return _check_answer(check_of(request, id))
 
 
-@router.delete("/looks/{id}", summary="Cancel a check of other sites", status_code=204, dependencies=EDIT)
+@router.delete("/checks/{id}", summary="Cancel a check of other sites", status_code=204, dependencies=EDIT)
 def cancel_check(request: Request, id: str) -> None:
     """The request in progress is completed and its result dropped."""
     drop_check(request, id)
@@ -228,10 +228,10 @@ def _start_check(request: Request, task: dict[str, Any], work: Any) -> Backgroun
         return _check_answer(start_check(request, task, work))
 
 
-def _check_answer(look: SiteCheck) -> BackgroundCheck:
+def _check_answer(check: SiteCheck) -> BackgroundCheck:
     results = None
-    if look.done and look.error is None:
-        if look.task["what"] == "new":
+    if check.done and check.error is None:
+        if check.task["what"] == "new":
             results = [
                 {
                     "address": mask(result.url),
@@ -239,12 +239,12 @@ def _check_answer(look: SiteCheck) -> BackgroundCheck:
                     "there": result.there,
                     "sources": [_choice_values(choice) for choice in result.choices],
                 }
-                for result in look.found
+                for result in check.found
             ]
         else:
-            results = [plain(*result) for result in look.found]
-    steps, error = [mask(step) for step in look.steps], mask(str(look.error)) if look.error else None
-    return BackgroundCheck(id=look.id, done=look.done, steps=steps, error=error, found=results)
+            results = [plain(*result) for result in check.found]
+    steps, error = [mask(step) for step in check.steps], mask(str(check.error)) if check.error else None
+    return BackgroundCheck(id=check.id, done=check.done, steps=steps, error=error, found=results)
 
 
 def _choice_values(choice: Choice) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def _check_variables(request: Request, values: Mapping[str, Any], before: Mappin
 
 class BulkSourceChangeIn(BaseModel):
     keys: list[str] = Field(min_length=1, max_length=10_000)
-    do: Way
+    action: Way
     interval: float | None = Field(None, gt=0, description="Minutes between visits; null: the schedule decides.")
 
 
@@ -285,9 +285,9 @@ def update_sources(request: Request, body: BulkSourceChangeIn) -> BulkSourceChan
     if unknown := [key for key in body.keys if key not in by_key]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
     selected = [by_key[key] for key in dict.fromkeys(body.keys)]
-    change = change_many(body.do, selected, body.interval)
+    change = change_many(body.action, selected, body.interval)
     details = {"sources": body.keys, "interval": body.interval}
-    done = change_sources(request, change, f"sources.{body.do}", ", ".join(body.keys)[:500], details)
+    done = change_sources(request, change, f"sources.{body.action}", ", ".join(body.keys)[:500], details)
     return BulkSourceChange(number=len(selected), file=path_of(request).name, changed=done)
 
 

@@ -57,16 +57,16 @@ def corrections(visit: VisitDep) -> Response:
 
 @router.post("/articles")
 def change_articles(request: Request, visit: VisitDep, fields: Form) -> Response:
-    """Change many. Fields: ``article`` (several), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
+    """Fields: ``article`` (several), ``action`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     ids = list(dict.fromkeys(fields.getlist("article")))[:PAGE]
-    do, back = fields.get("do", ""), safe_next(fields.get("next")) if fields.get("next") else "/articles"
+    action, back = fields.get("action", ""), safe_next(fields.get("next")) if fields.get("next") else "/articles"
     if not ids:
         return notify(request, back, _("No article was chosen."))
-    if do not in BULK_CHANGES:
+    if action not in BULK_CHANGES:
         raise HTTPException(422)
-    if do == "topic" and fields.get("topic") not in visit.portal.topics():
+    if action == "topic" and fields.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose an existing topic."))
-    done = change_many(visit, do, ids, fields)
+    done = change_many(visit, action, ids, fields)
     text = visit.say("%(num)s {article was|articles were} changed.", num=done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
     return redirect_with(request, back, text, undo=undo)
@@ -82,17 +82,17 @@ def undo_articles(request: Request, visit: VisitDep, key: str, fields: Form) -> 
 
 @router.post("/story/{story_id}/{article_id}/hide")
 def hide_article(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
-    """Fields: ``reason``; ``whole``: all versions of the story."""
-    all_versions, path = bool(fields.get("whole")), article_path(article)
+    """Fields: ``reason``; ``all_versions``: all versions of the story."""
+    all_versions, path = bool(fields.get("all_versions")), article_path(article)
     hidden = editor(visit).hide(_version_ids(visit, article, all_versions), fields.get("reason", ""))
     message = _("The story is now hidden from readers.") if all_versions else _("The article is now hidden from readers.")
-    return notify(request, path, message, undo=f"{path}/show{'?whole=1' if all_versions else ''}" if hidden else None)
+    return notify(request, path, message, undo=f"{path}/show{'?all_versions=1' if all_versions else ''}" if hidden else None)
 
 
 @router.post("/story/{story_id}/{article_id}/show")
 def show_article(request: Request, visit: VisitDep, article: Version, fields: Form) -> Response:
-    """``whole``: all versions of the story."""
-    editor(visit).show(_version_ids(visit, article, bool({**fields, **request.query_params}.get("whole"))))
+    """``all_versions``: all versions of the story."""
+    editor(visit).show(_version_ids(visit, article, bool({**fields, **request.query_params}.get("all_versions"))))
     return notify(request, article_path(article), _("Readers can see it again."))
 
 
@@ -126,7 +126,7 @@ def _page(visit: Visit, preset: str | None = None) -> Response:
     return render(
         visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, filters=values,
         display_name=display_name_function(visit.portal, visit.clock.words), names=list(names.values())[:MAX_NAMES],
-        categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(preset),
+        categories=visit.categories(), topics=visit.portal.topics(), current_url=visit.current_url, corrections=bool(preset),
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def unfold_article(request: Request, visit: VisitDep, article: Version) -> Respo
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
     query, portal = visit.text("q") or "", visit.portal
     return render(
-        visit.request, "fold.html", 422 if wrong else 200, article=article, here=article_path(article), query=query,
-        candidates=candidates(portal.store, portal.index, article, query or None), searched=portal.index is not None,
-        wrong=wrong,
+        visit.request, "fold.html", 422 if wrong else 200, article=article, article_path=article_path(article), query=query,
+        candidates=candidates(portal.store, portal.index, article, query or None), has_search=portal.index is not None,
+        error=wrong,
     )  # fmt: skip

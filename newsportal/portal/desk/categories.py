@@ -24,7 +24,7 @@ from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop_cat
 from newsportal.sources.changing import EntryChanged, entry_digest, entry_of, set_keys
 from newsportal.sources.methods import Duplicates
 from newsportal.sources.parts import Part, Recommending
-from newsportal.sources.values import words
+from newsportal.sources.values import keywords
 
 router = APIRouter(dependencies=EDIT)
 
@@ -69,18 +69,18 @@ def delete_category(request: Request, name: str, fields: Form) -> Response:
     """Reset a built-in category, or delete one of your own."""
     row = _find_category(request, name)
     text = _("The category %(name)s was removed; articles keep it.") if row.packaged is None else _("%(name)s was reset to its defaults.")
-    change = drop_category(name, fields.get("seen") or None)
+    change = drop_category(name, fields.get("digest") or None)
     return apply_change(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
 
 def _save(request: Request, row: CategoryRow | None, fields: Form) -> Response:
     """Save a category. A built-in one keeps its name, because another name would create a second category."""
     name = row.name if row is not None and row.packaged is not None else fields.get("name", "").strip()
-    values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
+    values = values_of(name, keywords(fields.get("words", "")), keywords(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     former = row.name if row is not None and row.configured is not None else None
     names = [entry.name for entry in config_of(request).categories]
     position = names.index(former) if former is not None else len(names)
-    change = put_category(values, former, fields.get("seen") or None)
+    change = put_category(values, former, fields.get("digest") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "category.change" if row else "category.add", name, values)
     except (NewsportalError, OSError) as error:
@@ -97,10 +97,10 @@ def _form_errors(request: Request, error: Exception, place: int, row: CategoryRo
 
 def _form(request: Request, row: CategoryRow | None, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200) -> Response:
     fields: Sequence[Field] = COMMON_FIELDS if row is not None and row.packaged is not None else (NAME, *COMMON_FIELDS)
-    entry = errors.now if errors.now is not None else _entry(request, row.name) if row is not None else None
+    entry = errors.current if errors.current is not None else _entry(request, row.name) if row is not None else None
     return render(
-        request, "category.html", status, found=row, fields=[field_view(field, values, errors) for field in fields],
-        others=errors.others, faults=len(errors.fields), seen=entry_digest(entry) if entry is not None else "", file=path_of(request),
+        request, "category.html", status, category=row, fields=[field_view(field, values, errors) for field in fields],
+        errors=errors.general, field_errors=len(errors.fields), file=path_of(request), digest="" if entry is None else entry_digest(entry),
     )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def methods(request: Request) -> Response:
 @methods_router.post("/methods")
 def save_methods(request: Request, fields: Form) -> Response:
     values, visit = form_values(FORM, fields), Visit(request)
-    change = set_keys(values, fields.get("seen") or None)
+    change = set_keys(values, fields.get("digest") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "sources.methods", details=values)
     except SourcesError as error:
@@ -173,9 +173,9 @@ def _written(request: Request) -> Mapping[str, Any]:
     return {key: content[key] for key in KEYS if content.get(key) is not None} if isinstance(content, dict) else {}
 
 
-def _methods_form(request: Request, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200) -> Response:
-    groups = [(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORM]
+def _methods_form(request: Request, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200) -> Response:
+    groups = [(name, [field_view(field, values, errors) for field in fields]) for name, fields in FORM]
     return render(
-        request, "methods.html", status, groups=groups, others=mistakes.others, faults=len(mistakes.fields),
-        seen=entry_digest(_written(request)), file=path_of(request),
+        request, "methods.html", status, groups=groups, errors=errors.general, field_errors=len(errors.fields),
+        digest=entry_digest(_written(request)), file=path_of(request),
     )  # fmt: skip

@@ -49,8 +49,8 @@ def corpora(request: Request) -> Response:
 def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status: int = 200) -> Response:
     portal = Visit(request).portal
     return render(
-        request, "corpora.html", status, corpora=portal.store.corpora.all(), job=jobs_of(request).latest(JOBS), faults=faults, name=name,
-        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.config.path is not None,
+        request, "corpora.html", status, corpora=portal.store.corpora.all(), job=jobs_of(request).latest(JOBS), errors=faults, name=name,
+        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, configured=portal.config.path is not None,
     )  # fmt: skip
 
 
@@ -106,9 +106,8 @@ def corpus(request: Request, visit: VisitDep, name: str) -> Response:
     rows = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
     counts = store.count(name)
     return render(
-        request, "corpus.html", corpus=corpus, counted=counts, ranks=tuple(RANKS), label=label, editors=editors, page=page,
+        request, "corpus.html", corpus=corpus, label_counts=counts, ranks=tuple(RANKS), label=label, by_editors=editors, page=page,
         documents=rows[:SHOWN], more=len(rows) > SHOWN and page < MAX_PAGES, labels=sorted({*(count.label for count in counts)}),
-        total=sum(count.documents for count in counts),
     )  # fmt: skip
 
 
@@ -116,7 +115,7 @@ def corpus(request: Request, visit: VisitDep, name: str) -> Response:
 def relabel(request: Request, visit: VisitDep, name: str, fields: Form) -> Response:
     """Save an editor's label of a document; an empty label excludes it from training for ever."""
     id, new_label = fields.get("id", ""), fields.get("label", "").strip()
-    back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
+    back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("filter", ""), page=fields.get("page", ""))
     if len(new_label) > NAME_CHARS:
         return notify(request, back, _("The label is too long."))
     corpus_of(request, name)
@@ -175,7 +174,7 @@ def models(request: Request, visit: VisitDep) -> Response:
     store = visit.portal.store.corpora
     rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
     job = jobs_of(request).latest(("train", "retrain"))
-    return render(request, "models.html", rows=rows, job=job, changes=visit.portal.config.path is not None)
+    return render(request, "models.html", rows=rows, job=job, configured=visit.portal.config.path is not None)
 
 
 @router.post("/models/retrain")
@@ -262,7 +261,7 @@ def words(request: Request, visit: VisitDep, corpus: str, version: int) -> Respo
         classifier = None
     reasons = words_for(visit.portal.store, corpus, classifier, label) if classifier and label else ()
     most = max((reason.weight for reason in reasons), default=1.0)
-    return render(request, "model_words.html", corpus=corpus, model=model, labels=labels, label=label, reasons=reasons, most=most)
+    return render(request, "model_words.html", corpus=corpus, model=model, labels=labels, label=label, reasons=reasons, max_weight=most)
 
 
 @router.get("/models/{corpus}/{version}/delete")

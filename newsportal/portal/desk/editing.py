@@ -1,5 +1,4 @@
-"""Forms of editors: correct title, text, date and author of an article, or the captions of a photo story; rename, pin, split and join
-events; and undo all that."""
+"""Forms of editors: correct title, text, date and author of an article, or captions; rename, pin, split and join events; undo that."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,7 +74,7 @@ def save_article(request: Request, visit: VisitDep, article: Version, fields: Fo
     try:
         article_changes.editor(visit).correct(article, form.correction)
     except OutdatedEdit:
-        return save_article(request, visit, version_of(request, article.story_id, article.id), FormFields({**fields, "seen": "-1"}))
+        return save_article(request, visit, version_of(request, article.story_id, article.id), FormFields({**fields, "revision": "-1"}))
     return notify(request, path, _("The correction was saved."), undo=f"{path}/withdraw" if article.corrected is None else None)
 
 
@@ -108,7 +107,7 @@ def _validated(visit: Visit, form: EditForm) -> EditForm:
             changes = correction(article, Draft(title, lines, published, fields.get("author", "")))
         except ValueError as mark:
             wrong["body"] = mistakes["body"] % {"mark": mark}
-    return replace(form, wrong=wrong, correction=changes, changed=fields.get("seen") != str(article.revision))
+    return replace(form, wrong=wrong, correction=changes, changed=fields.get("revision") != str(article.revision))
 
 
 def _page(request: Request, form: EditForm, status: int = 200) -> Response:
@@ -119,12 +118,12 @@ def _page(request: Request, form: EditForm, status: int = 200) -> Response:
     dates = [visit.clock.full(moment) if moment else visit.say(_("none")) for moment in (article.published, drafted.published)]
     return render(
         request, "edit.html", 422 if form.wrong and "hx-request" not in request.headers else status, article=article,
-        here=article_path(article),
-        typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **form.typed, "seen": str(article.revision)},
-        wrong=form.wrong, compared=correction is not None, changed=form.changed and correction is not None,
+        article_path=article_path(article),
+        values={**dict.fromkeys(("title", "body", "published", "author"), ""), **form.typed, "revision": str(article.revision)},
+        errors=form.wrong, compared=correction is not None, changed=form.changed and correction is not None,
         title=in_line(article.title, drafted.title) if "title" in changes else None,
         author=in_line(article.author or "", drafted.author or "") if "author" in changes else None,
-        published=dates if "published" in changes else None, lines=lines, marked_up="text" in changes and is_same(lines),
+        published=dates if "published" in changes else None, lines=lines, only_markup_changed="text" in changes and is_same(lines),
         preview=body(drafted, picture_addresses(visit.portal, drafted)) if "text" in changes else None,
         has_text=has_text(article), photo_story=is_gallery(article.source),
     )  # fmt: skip
@@ -146,22 +145,22 @@ def edit_captions(request: Request, article: PhotoStory) -> Response:
 
 @router.post("/story/{story_id}/{article_id}/captions")
 def save_captions(request: Request, visit: VisitDep, article: PhotoStory, fields: Form) -> Response:
-    """Fields: ``caption-N`` of picture N; ``seen``: digest of the former captions. ``?back`` resets all to the pages' captions."""
+    """Fields: ``caption-N`` of picture N; ``digest``: of the former captions. ``?reset`` resets all to the pages' captions."""
     path = article_path(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
-    if "back" in request.query_params:
+    if "reset" in request.query_params:
         number = article_changes.set_captions(visit, article.id, {picture.image.url: None for picture in pictures})
         text = visit.say("%(num)s {caption was|captions were} reset to {its page|their pages}.", num=number)
         return redirect_with(request, path, text)
     typed = {picture.image.url: _typed_caption(fields, picture) for picture in pictures}
     if any(len(caption) > article_changes.MAX_CAPTION for caption in typed.values()):
         return _captions_page(request, article, fields, 422)
-    if fields.get("seen") != _captions_digest(pictures):
+    if fields.get("digest") != _captions_digest(pictures):
         return _captions_page(request, article, fields, 409)
     number = article_changes.set_captions(visit, article.id, typed)
     if not number:
         return notify(request, path, _("Nothing was changed."))
-    undo = None if any(picture.said for picture in pictures) else f"{path}/captions?back=1"
+    undo = None if any(picture.said for picture in pictures) else f"{path}/captions?reset=1"
     text = visit.say("%(num)s {caption was|captions were} corrected.", num=number)
     return redirect_with(request, path, text, undo=undo)
 
@@ -180,14 +179,14 @@ def _captions_page(request: Request, article: StoredArticle, fields: Mapping[str
     pictures = visit.portal.store.galleries.pictures(article.id)
     rows = [
         {"place": picture.place, "address": address_of(visit.portal, article.id, picture.place, picture.image, thumb=True),
-         "typed": (typed := _typed_caption(fields, picture)), "told": picture.page_caption or "" if picture.said else None,
-         "wrong": len(typed) > article_changes.MAX_CAPTION}
+         "value": (value := _typed_caption(fields, picture)), "original": picture.page_caption or "" if picture.said else None,
+         "too_long": len(value) > article_changes.MAX_CAPTION}
         for picture in pictures
     ]  # fmt: skip
     return render(
-        request, "captions.html", status, article=article, here=article_path(article), fields=rows,
-        seen=_captions_digest(pictures), changed=status == 409, most=article_changes.MAX_CAPTION,
-        said=any(picture.said for picture in pictures),
+        request, "captions.html", status, article=article, article_path=article_path(article), fields=rows,
+        digest=_captions_digest(pictures), changed=status == 409, max_length=article_changes.MAX_CAPTION,
+        corrected=any(picture.said for picture in pictures),
     )  # fmt: skip
 
 
@@ -199,23 +198,23 @@ CHANGED = _("The event was changed meanwhile: check it again.")
 
 @router.post("/event/{event_id}")
 def change_event(request: Request, visit: VisitDep, event_id: str, fields: Form) -> Response:
-    """Fields: ``do``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``, an id or URL)."""
-    path, do, store = f"/event/{event_id}", fields.get("do", ""), visit.portal.store
+    """Fields: ``action``: ``rename`` (``title``), ``pin``, ``unpin``, ``split`` (``story``, several), ``join`` (``other``: id or URL)."""
+    path, action, store = f"/event/{event_id}", fields.get("action", ""), visit.portal.store
     or_404(store.events.event(event_id))
     stories, other = fields.getlist("story"), fields.get("other", "").strip().rstrip("/").rpartition("/")[2]
     try:
-        if do == "rename":
+        if action == "rename":
             number = editing.rename(store, event_id, fields.get("title", ""), **editor_arguments(visit))
-        elif do in ("pin", "unpin"):
-            number = editing.pin(store, event_id, do == "pin", **editor_arguments(visit))
-        elif do == "split":
+        elif action in ("pin", "unpin"):
+            number = editing.pin(store, event_id, action == "pin", **editor_arguments(visit))
+        elif action == "split":
             _new, number = editing.split(store, event_id, stories, **editor_arguments(visit))
-        elif do == "join":
+        elif action == "join":
             number = editing.join(store, event_id, other, **editor_arguments(visit))
         else:
             raise HTTPException(422)
     except StoreError:
-        return notify(request, path, {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(do, CHANGED))
+        return notify(request, path, {"rename": LONG_TITLE, "split": NO_STORIES, "join": NO_OTHER}.get(action, CHANGED))
     return notify(request, path, _("The event was changed."), undo=f"{path}/undo/{number}")
 
 

@@ -33,7 +33,7 @@ def _list(request: Request, status: int = 200, **more: Any) -> Response:
     sources = visit.portal.config
     library, trouble = library_of(visit.portal.store)
     rows = rows_of(visit.portal.store, sources, library)
-    values = {"url": "", "html": "", "read": (), "fault": "", "failure": trouble, **more}
+    values = {"url": "", "html": "", "readings": (), "error": "", "failure": trouble, **more}
     return render(request, "templates.html", status, rows=rows, archive=archive_of(sources), **values)
 
 
@@ -44,8 +44,8 @@ def try_page(request: Request, visit: VisitDep, fields: Form) -> Response:
     try:
         page = page_at(config_of(request), url, html, visit.portal.now())
     except NewsportalError as error:
-        return _list(request, 422, url=url, html=html, fault=mask(visit.clock.says(error.message)))
-    return _list(request, url=url, html=html, read=compare_results(library_of(visit.portal.store)[0], page))
+        return _list(request, 422, url=url, html=html, error=mask(visit.clock.says(error.message)))
+    return _list(request, url=url, html=html, readings=compare_results(library_of(visit.portal.store)[0], page))
 
 
 @router.post("/templates/learn")
@@ -66,8 +66,8 @@ def show_site(request: Request, visit: VisitDep) -> Response:
     if not (row.templates or row.waiting or row.known_pages):
         raise HTTPException(404)
     addresses = list(visit.portal.store.site_lines(name))
-    looks = site_templates(library_of(visit.portal.store)[0], name)
-    return render(request, "template_site.html", row=row, looks=looks, addresses=addresses)
+    views = site_templates(library_of(visit.portal.store)[0], name)
+    return render(request, "template_site.html", row=row, views=views, urls=addresses)
 
 
 @router.post("/templates/forget")
@@ -87,7 +87,7 @@ def forget_templates(request: Request, fields: Form) -> Response:
 @router.get("/wrappers")
 def wrappers(request: Request, portal: PortalDep) -> Response:
     sources = portal.config
-    return render(request, "wrappers.html", known=sources, places=places_of(sources), archive=archive_of(sources))
+    return render(request, "wrappers.html", places=places_of(sources))
 
 
 @router.get("/wrappers/{key}")
@@ -103,14 +103,14 @@ def try_rule(request: Request, visit: VisitDep, key: str, fields: Form) -> Respo
     source, texts = article_source(request, key), _typed_rule(fields)
     rule, fault = rule_of(texts)
     if rule is None:
-        return _form(request, source, texts, 422, fault=fault)
+        return _form(request, source, texts, 422, error=fault)
     url, html = fields.get("url", "").strip(), fields.get("html", "")
     try:
         pages, origin = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
     except NewsportalError as error:
         return _form(request, source, texts, 422, url=url, html=html, failure=mask(visit.clock.says(error.message)))
     check = cross_check(rule, pages)
-    return _form(request, source, texts, url=url, html=html, check=check, whence=origin, page_count=len(pages))
+    return _form(request, source, texts, url=url, html=html, check=check, origin=origin, page_count=len(pages))
 
 
 @router.post("/wrappers/{key}/save")
@@ -118,14 +118,14 @@ def save_rule(request: Request, key: str, fields: Form) -> Response:
     source, texts = article_source(request, key), _typed_rule(fields)
     rule, fault = rule_of(texts)
     if rule is None:
-        return _form(request, source, texts, 422, fault=fault)
+        return _form(request, source, texts, 422, error=fault)
     article: dict[str, Any] = {name: getattr(rule, name) or None for name in PARTS}
     article["remove"] = list(rule.remove) or None
     change = set_entry(source_entry(request, key).kind, source.name, {"article": article})
     try:
         undo = write(request, lambda file: edit(file, change), "wrapper.change", key, {name: texts[name] for name in PARTS})
     except WRITE_ERRORS as error:
-        return _form(request, source, texts, status_of(error), fault=failure_of(request, error))
+        return _form(request, source, texts, status_of(error), error=failure_of(request, error))
     return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=undo)
 
 
@@ -141,5 +141,5 @@ def _typed_rule(fields: Form) -> dict[str, str]:
 
 
 def _form(request: Request, source: ArticlePlace, texts: dict[str, str], status: int = 200, **more: Any) -> Response:
-    values = {"fault": "", "failure": "", "check": None, "whence": "", "page_count": 0, "url": "", "html": "", **more}
+    values = {"error": "", "failure": "", "check": None, "origin": "", "page_count": 0, "url": "", "html": "", **more}
     return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(config_of(request)), **values)

@@ -63,7 +63,7 @@ def job(request: Request, id: str) -> Response:
     """Show a job's progress: a fragment for the script of a page, or a page of its own."""
     job = or_404(jobs_of(request).find(id))
     if not request.headers.get("hx-request"):
-        return render(request, "jobs.html", jobs=[job], one=job)
+        return render(request, "jobs.html", jobs=[job], job=job)
     response = render(request, "parts/job.html", job=job, back=safe_next(Visit(request).params.get("back")))
     if job.state != "running":
         response.headers["hx-refresh"] = "true"  # the page shows the results

@@ -119,4 +119,4 @@ def desk(request: Request, visit: VisitDep) -> Response:
     keys, name = visit.portal.by_key, display_name_function(visit.portal, visit.clock.words)  # a feed and a channel may have the same name
     named = [(row, row.source.key) for row in failing[:NAMED_SOURCES]]
     troubles = [{"source": row.source, "name": name(key), "editable": key in keys, **health_texts(row, visit)} for row, key in named]
-    return render(request, "desk_start.html", tasks=tasks(visit), last=crawl, troubles=troubles, failing=len(failing))
+    return render(request, "desk_start.html", tasks=tasks(visit), last=crawl, failing_sources=troubles, failing_count=len(failing))

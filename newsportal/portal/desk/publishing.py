@@ -63,7 +63,7 @@ def publishing(request: Request, visit: VisitDep) -> Response:
     targets = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
         request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, filters=filters,
-        article=article, absent=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
+        article=article, unpublished=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
         kinds=[(visit.say(heading), address("/publishing", **{**filters, "state": name}), filters["state"] == name)
                for name, (heading, _states) in LISTS.items()],
     )  # fmt: skip
@@ -101,7 +101,7 @@ def show_dry_run(request: Request, visit: VisitDep) -> Response:
             results = list(steps)
     except (TargetDown, BadTarget) as error:
         trouble = str(error)
-    return render(request, "publishing_trial.html", target=visit.text("target"), found=results, failure=trouble)
+    return render(request, "publishing_trial.html", target=visit.text("target"), results=results, failure=trouble)
 
 
 def _entry_rows(portal: Portal, states: tuple[State, ...], filters: Mapping[str, str | None]) -> list[dict[str, Any]]:
@@ -155,7 +155,7 @@ def save_destination(request: Request, name: str, fields: Form) -> Response:
 
 @targets_router.post("/publishing/targets/{name}/drop")
 def remove_destination(request: Request, name: str, fields: Form) -> Response:
-    change = drop_entry(LIST, name, fields.get("seen") or None)
+    change = drop_entry(LIST, name, fields.get("digest") or None)
     return apply_change(request, change, "publishing.remove", name, "/publishing", _("The destination %(name)s was removed."), name=name)
 
 
@@ -166,10 +166,10 @@ def _save(request: Request, name: str | None, fields: Form) -> Response:
     change: Change = append_entry(LIST, without_empty(values))
     if name:  # columns no longer in the form are removed
         columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
-        change = set_entry(LIST, name, {**values, "columns": columns}, fields.get("seen") or None)
+        change = set_entry(LIST, name, {**values, "columns": columns}, fields.get("digest") or None)
     try:
         if fields.get("step") == "try":
-            return _form(request, name, values, tried=_dry_run(request, change, str(values["name"] or "")))
+            return _form(request, name, values, trial=_dry_run(request, change, str(values["name"] or "")))
         action, logged = "publishing.change" if name else "publishing.add", {**values, "secret": "***" if values["secret"] else None}
         undo = write(request, lambda path: edit(path, change), action, values["name"] or "", logged)
     except (NewsportalError, OSError) as error:
@@ -205,9 +205,9 @@ def _form(
     request: Request,
     name: str | None,
     values: Mapping[str, Any],
-    mistakes: FormErrors = NONE,
+    errors: FormErrors = NONE,
     status: int = 200,
-    tried: DryRun | None = None,
+    trial: DryRun | None = None,
 ) -> Response:
     columns = values.get("columns")
     pairs = columns.items() if isinstance(columns, Mapping) else ()
@@ -215,8 +215,8 @@ def _form(
     texts = {**values, "columns": lines}
     digest = entry_digest(_entry(request, name)) if name else ""
     return render(
-        request, "destination.html", status, name=name, fields=[field_view(field, texts, mistakes) for field in FIELDS], seen=digest,
-        others=mistakes.others, faults=len(mistakes.fields), tried=tried, file=path_of(request),
+        request, "destination.html", status, name=name, fields=[field_view(field, texts, errors) for field in FIELDS], digest=digest,
+        errors=errors.general, field_errors=len(errors.fields), trial=trial, file=path_of(request),
         topic_names=[topic.name for topic in config_of(request).topics],
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from newsportal.extractors.lists.boards import presets
 from newsportal.portal.language import _
 from newsportal.portal.request_body import FormFields
 
-Way = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
+Widget = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
 """How a key is edited: one line, one value per line, words separated by commas, a number, a switch, true or false or unset …"""
 
 
@@ -24,7 +24,7 @@ class Field:
 
     key: str
     label: str
-    way: Way
+    widget: Widget
     hint: str | None = None
     usual: bool | None = None
     required: bool = False
@@ -206,13 +206,13 @@ def field_text(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
     for step in field.key.split("."):
         value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method given by name
     is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    if field.way == "topics":
+    if field.widget == "topics":
         return tuple(map(str, value)) if is_list else (str(value),) if value else ()
-    if field.way == "lines":
+    if field.widget == "lines":
         return "\n".join(map(str, value)) if is_list else str(value or "")
-    if field.way == "switch":
+    if field.widget == "switch":
         return "yes" if (field.usual if value is None else value) else ""
-    if field.way == "exception":
+    if field.widget == "exception":
         return "" if value is None else "yes" if value else "no"
     return ",".join(map(str, value)) if is_list else "" if value is None else str(value)
 
@@ -221,15 +221,15 @@ def parse_field(field: Field, fields: FormFields) -> Any:
     """Parse what was sent into a value for the file; ``None``: the key is omitted."""
     texts = [text.strip() for text in fields.getlist(field.key) if text.strip()]
     text = texts[-1] if texts else ""
-    if field.way == "topics":
+    if field.widget == "topics":
         return texts or None
-    if field.way == "lines":
+    if field.widget == "lines":
         return [line.strip() for line in text.splitlines() if line.strip()] or None
-    if field.way == "switch":
+    if field.widget == "switch":
         return None if bool(text) is field.usual else bool(text)
-    if field.way == "exception":
+    if field.widget == "exception":
         return {"yes": True, "no": False}.get(text)
-    return (parse_number(text) if field.way == "number" else text) if text else None
+    return (parse_number(text) if field.widget == "number" else text) if text else None
 
 
 def parse_number(text: str) -> int | float | str:

@@ -45,21 +45,21 @@ VARIABLES = _("Only administrators may name environment variables or a folder he
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """A field of the form: ``value`` is its text (of topics: names), ``now`` the value that another editor has saved meanwhile."""
+    """A field of the form: ``value`` is its text (of topics: names), ``current`` the value that another editor has saved meanwhile."""
 
     field: Field
     value: str | tuple[str, ...]
-    fault: str | None = None
-    now: str | None = None
+    error: str | None = None
+    current: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FormErrors:
-    """Errors of a form. ``fields``: by key; ``others``: elsewhere in the file; ``now``: the entry as another editor has just saved it."""
+    """Errors of a form. ``fields``: by key; ``general``: elsewhere in the file; ``current``: the entry as another editor has saved it."""
 
     fields: Mapping[str, str]
-    others: Sequence[str] = ()
-    now: Mapping[str, Any] | None = None
+    general: Sequence[str] = ()
+    current: Mapping[str, Any] | None = None
 
 
 NONE = FormErrors({})
@@ -75,7 +75,7 @@ RESULT_TEXTS: Final[Mapping[Way, str]] = {
 @router.post("/sources/many")
 def change_sources(request: Request, fields: Form) -> Response:
     visit, back = Visit(request), fields.get("next") or "/sources"
-    way = cast(Way, fields.get("do", ""))
+    way = cast(Way, fields.get("action", ""))
     if way not in WAYS:
         raise HTTPException(400)
     keys = fields.getlist("key")
@@ -139,7 +139,7 @@ def save_source(request: Request, key: str, fields: Form) -> Response:
     values = parse_form(FORMS[entry.kind], fields)
     if fault := _variable_errors(request, values, entry.written):
         return _form(request, entry.kind, values, FormErrors(fault), 422, entry)
-    change = set_entry(entry.kind, entry.source.name, values, fields.get("seen") or None)
+    change = set_entry(entry.kind, entry.source.name, values, fields.get("digest") or None)
     details = {name: value for name, value in values.items() if value != entry.written.get(name)}
     try:
         undo = write(request, lambda path: edit(path, change), "source.change", key, details)
@@ -205,24 +205,24 @@ def form_errors(request: Request, error: Exception, kind: str, place: int, curre
 
 
 def _form(
-    request: Request, kind: str, values: Mapping[str, Any], mistakes: FormErrors = NONE, status: int = 200, entry: SourceEntry | None = None
+    request: Request, kind: str, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200, entry: SourceEntry | None = None
 ) -> Response:
     visit = Visit(request)
-    written = mistakes.now if mistakes.now is not None else entry.written if entry else None
+    written = errors.current if errors.current is not None else entry.written if entry else None
     return render(
         request, "source.html", status, kind=kind, kind_name=visit.say(KINDS[kind]),
-        groups=[(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
-        topic_names=[topic.name for topic in config_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=entry,
-        seen=entry_digest(written) if written is not None else "", file=path_of(request),
+        groups=[(name, [field_view(field, values, errors) for field in fields]) for name, fields in FORMS[kind]],
+        topic_names=[topic.name for topic in config_of(request).topics], errors=errors.general, field_errors=len(errors.fields),
+        entry=entry, digest="" if written is None else entry_digest(written), file=path_of(request),
         **(_health_values(visit, entry) if entry and status == 200 else {"health": None}),
     )  # fmt: skip
 
 
-def field_view(field: Field, values: Mapping[str, Any], mistakes: FormErrors) -> FieldView:
+def field_view(field: Field, values: Mapping[str, Any], errors: FormErrors) -> FieldView:
     value = field_text(field, values)
-    now = field_text(field, mistakes.now) if mistakes.now is not None else value
+    now = field_text(field, errors.current) if errors.current is not None else value
     other = None if now == value else now if isinstance(now, str) else ", ".join(now)
-    return FieldView(field, value, mistakes.fields.get(field.key), other)
+    return FieldView(field, value, errors.fields.get(field.key), other)
 
 
 def _health_values(visit: Visit, entry: SourceEntry) -> dict[str, Any]:

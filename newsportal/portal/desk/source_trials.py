@@ -114,36 +114,36 @@ def start_trial(request: Request, key: str, other: str) -> str:
     if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):
         return other
     try:
-        looks, task = cast(SiteChecks, request.app.state.site_checks), {"what": "test", "key": key}
-        return f"/sources/looks/{looks.start(owner_of(request), task, lambda report: try_source(key, sources)).id}"
+        checks, task = cast(SiteChecks, request.app.state.site_checks), {"what": "test", "key": key}
+        return f"/sources/checks/{checks.start(owner_of(request), task, lambda report: try_source(key, sources)).id}"
     except TooMany:
         return other
 
 
-@router.get("/sources/looks/{id}")
+@router.get("/sources/checks/{id}")
 def show_trial(request: Request, id: str) -> Response:
     """Show the progress of a check; htmx requests the inner part every second."""
     return _trial_page(request, check_of(request, id), FormFields(), full_page="hx-request" not in request.headers)
 
 
-@router.post("/sources/looks/{id}/end")
+@router.post("/sources/checks/{id}/end")
 def end_trial(request: Request, id: str) -> Response:
     drop_check(request, id)
     return RedirectResponse("/sources/new", 303)
 
 
-@router.post("/sources/looks/{id}")
+@router.post("/sources/checks/{id}")
 def add_found(request: Request, id: str, fields: Form) -> Response:
     """Save the chosen sources to the file."""
-    look, visit = check_of(request, id), Visit(request)
+    check, visit = check_of(request, id), Visit(request)
     take_rest = bool(fields.get("rest"))
     selected = [
         (number, choice)
-        for number, choice in _choices(look)
+        for number, choice in _choices(check)
         if str(number) in fields.getlist("take") or (take_rest and number >= MAX_SHOWN and choice.best)
     ]
     if not selected:
-        return _trial_page(request, look, fields, visit.say("Choose at least one."), status=422)
+        return _trial_page(request, check, fields, visit.say("Choose at least one."), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in selected]
     first = {kind: len(getattr(config_of(request), kind)) for kind, _written in new}
     family = {kind: name for name, kind in FAMILIES.items()}
@@ -156,9 +156,9 @@ def add_found(request: Request, id: str, fields: Form) -> Response:
     except SourcesError as error:
         by_kind = [by_field(error.problems, kind, place, visit.clock.words) for kind, place in first.items()]
         faults = [text for by_key, others in by_kind for text in (*by_key.values(), *others)]
-        return _trial_page(request, look, fields, " ".join(faults) or str(error), status=422)
+        return _trial_page(request, check, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
-        return _trial_page(request, look, fields, str(error), status=409)
+        return _trial_page(request, check, fields, str(error), status=409)
     message = _("%(number)s sources were added to %(file)s.") if len(new) > 1 else _("%(name)s was added to %(file)s.")
     text = visit.say(message, number=len(new), name=new[0][1]["name"], file=path_of(request).name)
     since = visit.portal.now()
@@ -182,7 +182,7 @@ def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
 
 def _start_check(request: Request, task: dict[str, Any], work: Any, fields: FormFields) -> Response:
     try:
-        return RedirectResponse(f"/sources/looks/{start_check(request, task, work).id}", 303)
+        return RedirectResponse(f"/sources/checks/{start_check(request, task, work).id}", 303)
     except TooMany:
         text = Visit(request).say(BUSY)
         return redirect_with(request, source_path(task["key"]), text) if task["what"] == "test" else _new_page(request, fields, text, 429)
@@ -196,44 +196,45 @@ def _new_page(
     values = fields or FormFields({"addresses": visit.text("url", 2000) or (shared[0] if shared else "")})
     return render(
         request, "source_new.html", status if fault or file_fault else 200, addresses=values.get("addresses", ""),
-        kind=values.get("kind", ""), everything=values.get("everything", ""),
+        kind=values.get("kind", ""), everything=values.get("everything", ""), max_addresses=MAX_ADDRESSES,
         families=[(family, visit.say(KINDS[FAMILIES[family]])) for family in get_args(Family)],
-        kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
-        most=MAX_ADDRESSES, file=path_of(request), bookmarklet=BOOKMARKLET % base_address(request),
+        kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], error=fault, file_error=file_fault, megabytes=MAX_BYTES >> 20,
+        bookmarklet=BOOKMARKLET % base_address(request),
     )  # fmt: skip
 
 
 def _trial_page(
-    request: Request, look: SiteCheck, fields: FormFields, fault: str | None = None, *, status: int = 200, full_page: bool = True
+    request: Request, check: SiteCheck, fields: FormFields, fault: str | None = None, *, status: int = 200, full_page: bool = True
 ) -> Response:
     visit = Visit(request)
-    results: list[AddressResult] = look.found if look.task["what"] == "new" and look.found else []
-    numbers, name = {id(choice): number for number, choice in _choices(look)}, display_name_function(visit.portal, visit.clock.words)
+    results: list[AddressResult] = check.found if check.task["what"] == "new" and check.found else []
+    numbers, name = {id(choice): number for number, choice in _choices(check)}, display_name_function(visit.portal, visit.clock.words)
     visible = [row for row in results if not row.choices or any(numbers[id(choice)] < MAX_SHOWN for choice in row.choices)]
     return render(
-        request, "source_look.html" if full_page else "parts/source_look.html", status, look=look, what=look.task["what"],
-        results=visible[: 2 * MAX_SHOWN], rest=max(0, len(numbers) - MAX_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
-        faults={row.url: SourceExists(mask(row.url), name(row.there)) if row.there else row.error for row in visible}, source_name=name,
-        failure=look.error, trials=look.found if look.task["what"] == "test" and look.found else [],
-        number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
-        taken=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
+        request, "source_check.html" if full_page else "parts/source_check.html", status, check=check, purpose=check.task["what"],
+        results=visible[: 2 * MAX_SHOWN], remaining=max(0, len(numbers) - MAX_SHOWN),
+        remaining_selected=bool(fields.get("rest")) if fields else True, failure=check.error,
+        errors={row.url: SourceExists(mask(row.url), name(row.there)) if row.there else row.error for row in visible}, source_name=name,
+        trials=check.found if check.task["what"] == "test" and check.found else [],
+        number=lambda choice: numbers[id(choice)], value_of=lambda name, usual: fields.get(name, "") if name in fields else usual,
+        is_selected=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
         topics_of=lambda choice: fields.getlist(f"topics-{numbers[id(choice)]}"),
         topic_names=[topic.name for topic in config_of(request).topics],
-        kind_names={kind: visit.say(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
+        kind_names={kind: visit.say(name) for kind, name in KINDS.items()}, form_error=fault, limit=SHOWN, file=path_of(request), mask=mask,
     )  # fmt: skip
 
 
-def _choices(look: SiteCheck) -> list[tuple[int, Choice]]:
-    results: list[AddressResult] = look.found if look.task["what"] == "new" and look.found else []
+def _choices(check: SiteCheck) -> list[tuple[int, Choice]]:
+    results: list[AddressResult] = check.found if check.task["what"] == "new" and check.found else []
     return list(enumerate(choice for result in results for choice in result.choices))
 
 
 def start_check(request: Request, task: dict[str, Any], work: Any) -> SiteCheck:
     """Start a check of other sites. Raises ``TooMany``."""
-    look = cast(SiteChecks, request.app.state.site_checks).start(owner_of(request), task, work)
+    check = cast(SiteChecks, request.app.state.site_checks).start(owner_of(request), task, work)
     about = task.get("key") or mask(task.get("addresses", ""))[:500]
     log_change(request, "source.test" if task["what"] == "test" else "source.look", about)
-    return look
+    return check
 
 
 def check_of(request: Request, id: str) -> SiteCheck:
@@ -270,7 +271,7 @@ def visit_state(request: Request, visit: VisitDep, key: str) -> Response:
     until = state.rest_until if state.rest_until is not None and state.rest_until > portal.now() else None
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
-        done=done and bool(visits), visits=visits, newest=newest, rests=until, crawls=is_crawling(portal),
+        done=done and bool(visits), visits=visits, newest=newest, not_before=until, crawls=is_crawling(portal),
     )  # fmt: skip
 
 

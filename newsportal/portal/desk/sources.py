@@ -81,8 +81,8 @@ def sources(request: Request, visit: VisitDep) -> Response:
         request, "sources.html", rows=[_row(judged, visit) for judged in matching[(page - 1) * SHOWN : page * SHOWN]],
         states=[(state, visit.clock.says(Message(f"state.{state}")), counts[state]) for state in ORDER if counts[state]],
         kinds=[(family, visit.say(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
-        wanted=query.state, kind=query.kind, query=query.words, sort=sort, page=page, last=last, number=len(matching), total=len(health),
-        width=STEP * max((len(judged.days) for judged in health), default=0), height=HEIGHT,
+        state_filter=query.state, kind=query.kind, query=query.words, sort=sort, page=page, last=last, number=len(matching),
+        total=len(health), width=STEP * max((len(judged.days) for judged in health), default=0), height=HEIGHT,
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def _row(judged: SourceHealth, visit: Visit) -> dict[str, object]:
     source = visit.portal.by_key.get(judged.source.key)
     kind = KINDS.get(FAMILIES.get(_family(judged), ""), "")
     return {
-        "judged": judged, **health_texts(judged, visit), "line": bar_chart_path(judged.days), "total": sum(judged.days),
+        "source_health": judged, **health_texts(judged, visit), "line": bar_chart_path(judged.days), "total": sum(judged.days),
         "kind": visit.say(kind) if kind else _family(judged), "address": source_urls(source), "editable": source is not None,
     }  # fmt: skip
 
@@ -116,8 +116,8 @@ def health_texts(judged: SourceHealth, visit: Visit) -> dict[str, str | None]:
 def bar_chart_path(days: Sequence[int]) -> str:
     """Return an SVG path of bars, one per day, scaled to the largest; days without entries have none."""
     most = max(days, default=0)
-    tall = [max(1, round(HEIGHT * number / most)) if number else 0 for number in days] if most else []
-    return "".join(f"M{place * STEP} {HEIGHT}v-{height}h{STEP - 1}v{height}z" for place, height in enumerate(tall) if height)
+    heights = [max(1, round(HEIGHT * number / most)) if number else 0 for number in days] if most else []
+    return "".join(f"M{place * STEP} {HEIGHT}v-{height}h{STEP - 1}v{height}z" for place, height in enumerate(heights) if height)
 
 
 PLANNED: Final = 50  # sources per page: each needs its visits of two weeks
@@ -158,8 +158,8 @@ def schedule(request: Request) -> Response:
     rows = [_planned_row(source, planned, visit, now) for source, planned in plan]
     return render(
         request, "schedule.html", rows=sorted(rows, key=lambda row: row["planned"].next), query=visit.text("q"), page=page, last=last,
-        total=len(matching), hours=range(HOURS), now_hour=now.hour, width=CELL_WIDTH, height=CELL_HEIGHT,
-        policy=POLICIES[sources.schedule.policy], said=sources.schedule, steps=STEPS,
+        hours=range(HOURS), now_hour=now.hour, width=CELL_WIDTH, height=CELL_HEIGHT, policy=POLICIES[sources.schedule.policy],
+        schedule=sources.schedule,
     )  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def _planned_row(item: VisitedSource, planned: SourceSchedule, visit: Visit, now
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     editable = planned.key in visit.portal.by_key
     return {
-        "planned": planned, "why": visit.clock.says(planned.why), "name": getattr(source, "name", planned.key.partition(":")[2]),
+        "planned": planned, "reason": visit.clock.says(planned.why), "name": getattr(source, "name", planned.key.partition(":")[2]),
         "kind": visit.say(KINDS[FAMILIES[family]]) if family in FAMILIES else family, "policy": visit.say(POLICIES[planned.policy]),
         "cells": cells(planned.expected, allowed, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",

@@ -167,7 +167,7 @@ def edit_file(request: Request) -> Response:
 def save_file(request: Request, fields: Form) -> Response:
     """Save the text if it is valid and the file has not changed; else show both, with every error and its line."""
     visit, before = Visit(request), _content(request)
-    text, digest = fields.get("text", ""), fields.get("seen", "")
+    text, digest = fields.get("text", ""), fields.get("digest", "")
     written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
     try:
         undo = write(request, lambda path: rewrite(path, written.encode(), digest), "sources.rewrite")
@@ -176,9 +176,9 @@ def save_file(request: Request, fields: Form) -> Response:
     except EditConflict:
         now = _content(request)
         diff = list(difference(now, written.encode()))
-        return _editor(request, text, digest_of(now), 409, fault=visit.say(CONFLICT), diff=diff)
+        return _editor(request, text, digest_of(now), 409, error=visit.say(CONFLICT), diff=diff)
     except OSError as error:
-        return _editor(request, text, digest, 503, fault=failure_of(request, error))
+        return _editor(request, text, digest, 503, error=failure_of(request, error))
     return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("There were no changes."), undo=undo)
 
 
@@ -196,8 +196,8 @@ def show_version(request: Request, id: str) -> Response:
     history, lines = versions(path), list(difference(now, before))
     return render(
         request, "sources_versions.html", versions=history, file=path, version=next(version for version in history if version.id == id),
-        seen=digest_of(now), diff=lines if Visit(request).may("administer") else None,
-        numbers=[sum(line.way == way for line in lines) for way in ("added", "removed")],
+        digest=digest_of(now), diff=lines if Visit(request).may("administer") else None,
+        line_counts=[sum(line.way == way for line in lines) for way in ("added", "removed")],
     )  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def show_version(request: Request, id: str) -> Response:
 def restore(request: Request, id: str, fields: Form) -> Response:
     former = or_404(next((version for version in versions(path_of(request).resolve()) if version.id == id), None))
     try:
-        undo = restore_version(request, former, fields.get("seen", ""), "sources.restore")
+        undo = restore_version(request, former, fields.get("digest", ""), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version is invalid: %(why)s"), why=error.problems[0])
     except (NewsportalError, OSError) as error:
@@ -239,9 +239,9 @@ def _editor(
     digest: str,
     status: int = 200,
     *,
-    fault: str | None = None,
+    error: str | None = None,
     problems: tuple[object, ...] = (),
     diff: list[DiffLine] | None = None,
 ) -> Response:
-    values = {"text": text, "seen": digest, "fault": fault, "problems": problems, "diff": diff, "file": path_of(request)}
+    values = {"text": text, "digest": digest, "error": error, "problems": problems, "diff": diff, "file": path_of(request)}
     return render(request, "sources_file.html", status, lines=min(40, max(12, text.count("\n") + 2)), **values)

@@ -26,14 +26,14 @@ from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, ed
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.loading import built_in
 from newsportal.sources.timing import ENGINE, refusal
-from newsportal.sources.values import words
+from newsportal.sources.values import keywords, words
 
 
 @dataclass(frozen=True, slots=True)
 class TopicForm:
-    """The fields of the form, as typed. ``before``: the topic's current name in the file, ``None`` for a new topic."""
+    """The fields of the form, as typed. ``old_name``: in the file, ``None`` for a new topic."""
 
-    before: str | None = None
+    old_name: str | None = None
     digest: str = ""
     name: str = ""
     any: str = ""
@@ -46,19 +46,19 @@ class TopicForm:
     enabled: bool = True
     auto_classify: bool = False
     follow: bool = True  # reassign stored articles after saving
-    faults: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
     def draft(self) -> Draft:
         """Return the values to be written to the file."""
         return Draft(
-            self.name.strip(), words(self.must), words(self.any), words(self.never), words(self.query), self.engines,
+            self.name.strip(), keywords(self.must), keywords(self.any), keywords(self.never), words(self.query), self.engines,
             self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,
         )  # fmt: skip
 
     def rule(self) -> TopicRule:
         """Return the rule for matching articles: as in the file, a topic without words searches for its name."""
-        must, any_, never = words(self.must), words(self.any), words(self.never)
+        must, any_, never = keywords(self.must), keywords(self.any), keywords(self.never)
         name = self.name.strip()
         return make_rule(name, must, any_ or (() if must or not name else (name,)), never)
 
@@ -80,8 +80,8 @@ def parse_topic_form(fields: FormFields) -> TopicForm:
     )  # fmt: skip
     engines = tuple(dict.fromkeys(fields.getlist("engines")))
     hours, enabled, auto_classify, follow = (bool(fields.get(key)) for key in ("hours", "enabled", "auto_classify", "follow"))
-    before = fields.get("before") or None
-    return TopicForm(before, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
+    old_name = fields.get("old_name") or None
+    return TopicForm(old_name, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
 
 
 FIELDS: Final = {
@@ -138,9 +138,8 @@ def list_topics(request: Request, visit: VisitDep) -> Response:
     names = [topic.name for topic in sources.topics]
     recent = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
-    return render(request, "topics.html", config=sources, recent=recent, job=job, days=ASSIGN_DAYS, deleted=_deleted_topics(request, names),
-        refusals=visit.refusals(names),
-    )  # fmt: skip
+    deleted, refusals = _deleted_topics(request, names), visit.refusals(names)
+    return render(request, "topics.html", config=sources, recent=recent, job=job, days=ASSIGN_DAYS, deleted=deleted, refusals=refusals)
 
 
 @router.get("/topics/new")
@@ -169,27 +168,27 @@ def preview_topic(request: Request, fields: Form) -> Response:
 @router.post("/topics/save")
 def save_topic(request: Request, visit: VisitDep, fields: Form) -> Response:
     form, path = parse_topic_form(fields), path_of(request)
-    action, name = "topic.change" if form.before else "topic.add", form.draft().name
-    details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
+    action, name = "topic.change" if form.old_name else "topic.add", form.draft().name
+    details = {"before": form.old_name, "any": form.any, "must": form.must, "not": form.never}
     try:
-        undo = write(request, lambda file: edit(file, put_topic(form.draft(), form.before), form.digest or None), action, name, details)
+        undo = write(request, lambda file: edit(file, put_topic(form.draft(), form.old_name), form.digest or None), action, name, details)
     except SourcesError as error:
         names = [topic.name for topic in load(path).topics]
-        place = names.index(form.before) if form.before in names else len(names)
+        place = names.index(form.old_name) if form.old_name in names else len(names)
         by_key, others = by_field(error.problems, "topics", place, visit.clock.words)
-        faults = {FIELDS[key]: text for key, text in by_key.items() if key in FIELDS}
+        errors = {FIELDS[key]: text for key, text in by_key.items() if key in FIELDS}
         more = [text for key, text in by_key.items() if key not in FIELDS]
-        return _form(request, replace(form, faults=faults, others=(*others, *more)), 422)
+        return _form(request, replace(form, errors=errors, others=(*others, *more)), 422)
     except (EditConflict, NoEntry) as error:
         clash = visit.say("sources.yaml was changed meanwhile. Your words are kept below; check them and save again.")
         deleted = isinstance(error, NoEntry)
-        form = replace(form, digest=digest(path), before=None if deleted else form.before, others=(clash,))
+        form = replace(form, digest=digest(path), old_name=None if deleted else form.old_name, others=(clash,))
         return _form(request, form, 409)
     except OSError as error:
         return _form(request, replace(form, others=(failure_of(request, error),)), 503)
     text = visit.say("The topic %(name)s was saved.", name=name)
     if form.follow and form.enabled:
-        former = form.before if form.before != name else None
+        former = form.old_name if form.old_name != name else None
         number = follow_preview(visit.portal, replace(form, name=name))
         text += " " + visit.say("It has %(num)s {story|stories} of the last week.", num=number)
         try:
@@ -241,10 +240,10 @@ def follow_preview(portal: Portal, form: TopicForm) -> int:
     """Add the stories of the preview to the topic at once, before the job reaches them; return how many match."""
     now, topic_rule = portal.now(), form.rule()
     try:
-        result = preview(portal.store, portal.index, topic_rule, topic=form.before, now=now)
+        result = preview(portal.store, portal.index, topic_rule, topic=form.old_name, now=now)
     except SearchError:  # the job needs no index
         return 0
-    former = (form.before,) if form.before and form.before != form.name else ()
+    former = (form.old_name,) if form.old_name and form.old_name != form.name else ()
     portal.store.mark_topics([marked_topics(hit.article, (topic_rule,), former) for hit in result.newest], now=now)
     return len(result.newest)
 
@@ -256,16 +255,17 @@ def _deleted_topics(request: Request, names: Sequence[str]) -> list[str]:
 
 def _form(request: Request, form: TopicForm, status: int = 200) -> Response:
     sources = config_of(request)
-    cost = round(PAGES * DAY / sources.schedule.usual)  # requests per day to an engine for one query, at the schedule's usual interval
-    values = {"title": form.before or "", "engines": engine_choices(Visit(request), sources), "cost": cost, "follow_days": FOLLOW_DAYS}
-    return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
+    return render(
+        request, "topic.html", status, form=form, title=form.old_name or "", engines=engine_choices(Visit(request), sources),
+        daily_requests=round(PAGES * DAY / sources.schedule.usual), follow_days=FOLLOW_DAYS, **_preview(request, form),  # per engine
+    )  # fmt: skip
 
 
 def _preview(request: Request, form: TopicForm) -> dict[str, Any]:
     """Return the stories found by the form's words, each with its title and the beginning of its text, with matches marked."""
     portal = Visit(request).portal
     has_words = form.name.strip() or form.any or form.must
-    result = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now()) if has_words else None
+    result = preview(portal.store, portal.index, form.rule(), topic=form.old_name, now=portal.now()) if has_words else None
     newest = result.newest if result else ()
     rows = [(hit, mark_words(one_line(hit.article.title), hit.words), snippet(excerpt(hit.article), hit.words)) for hit in newest]
-    return {"found": result, "shown": rows, "days": DAYS, "most": SHOWN}
+    return {"preview": result, "matches": rows, "days": DAYS, "max_removed": SHOWN}

@@ -1,7 +1,5 @@
 """Calls the portal's own API within the process, with the caller's token: rights are checked there, as for any program."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextvars import ContextVar

@@ -169,7 +169,7 @@ async def sources(
 
 READING: Final = (whoami, topics, search, latest, story, explain_fold, sources)
 
-POLL_SECONDS: Final = 1.0  # seconds between polls of a look
+POLL_SECONDS: Final = 1.0  # seconds between polls of a check
 MAX_POLLS: Final = 90  # polls after which the site counts as not responding
 TITLES: Final = 5
 STORIES: Final = 5
@@ -180,20 +180,20 @@ Preview = Annotated[bool, Field(description="True: only show what would happen. 
 
 async def look_at_address(address: Annotated[str, Field(min_length=1, max_length=2_000)]) -> dict[str, Any]:
     """Fetch a public address and propose sources that read it (feed, sitemap, list pages, forum, photo stories). Writes nothing."""
-    look = await call("POST", "sources", "propose", body={"addresses": [address]})
+    check = await call("POST", "sources", "propose", body={"addresses": [address]})
     for _ in range(MAX_POLLS):
-        if look["done"]:
+        if check["done"]:
             break
         await sleep(POLL_SECONDS)
-        look = await call("GET", "looks", look["id"])
+        check = await call("GET", "checks", check["id"])
     else:
-        await call("DELETE", "looks", look["id"])
+        await call("DELETE", "checks", check["id"])
         raise ToolError("too-slow: The site did not answer in time. Try another address of it.")
-    if look["error"]:
-        raise ToolError(f"not-fetched: {clean_text(look['error'])}")
-    return {"items": [proposal(source) for result in look["found"] for source in result["sources"]],
-            "problems": [clean_text(result["error"]) for result in look["found"] if result["error"]],
-            "already_there": [key for result in look["found"] if (key := result["there"])]}  # fmt: skip
+    if check["error"]:
+        raise ToolError(f"not-fetched: {clean_text(check['error'])}")
+    return {"items": [proposal(source) for result in check["found"] for source in result["sources"]],
+            "problems": [clean_text(result["error"]) for result in check["found"] if result["error"]],
+            "already_there": [key for result in check["found"] if (key := result["there"])]}  # fmt: skip
 
 
 def proposal(source: dict[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 Requests are counted by route, not by URL, so that the series stay few.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter, deque
 from collections.abc import Callable

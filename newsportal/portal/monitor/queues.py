@@ -1,7 +1,5 @@
 """The request queue and its workers as the portal shows them. Whoever starts the portal passes the functions that read the queue."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -99,7 +99,7 @@ def monitor(request: Request, visit: VisitDep) -> Response:
 def crawls(request: Request, visit: VisitDep) -> Response:
     """Results of crawls by source, and crawls in progress."""
     running = running_crawls(visit.portal.store.runs(RUNS_SEARCHED), visit.portal.now())
-    return monitor_page(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), going=running)
+    return monitor_page(request, visit, "/monitor/crawls", "crawled", **crawled_of(request, visit), running_crawls=running)
 
 
 @router.get("/monitor/failures")
@@ -121,7 +121,7 @@ def queues(request: Request, visit: VisitDep) -> Response:
     if visit.portal.queues is None:
         raise HTTPException(404)
     settles = request.app.state.settle is not None and visit.may("edit")
-    return monitor_page(request, visit, "/monitor/queues", "queues", queues=visit.portal.queues(), settles=settles)
+    return monitor_page(request, visit, "/monitor/queues", "queues", queues=visit.portal.queues(), may_settle=settles)
 
 
 @router.get("/monitor/reading")
@@ -130,13 +130,13 @@ def reading(request: Request, visit: VisitDep) -> Response:
     figures = visit.portal.reading()
     learnt = training_of(*figures.fit) if figures.fit else None
     alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(figures.months)
-    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, learnt=learnt, alpha=alpha, labels=figure_labels(visit))
+    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, fit=learnt, alpha=alpha, labels=figure_labels(visit))
 
 
 def monitor_page(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
     """Render a page of the monitor, from the template ``parts/NAME.html``."""
     values |= {"links": monitor_links(visit), "display_name": display_name_function(visit.portal, visit.clock.words)}
-    return render(request, "monitor.html", part=f"parts/{name}.html", here=path, **values)
+    return render(request, "monitor.html", part=f"parts/{name}.html", current_path=path, **values)
 
 
 def days_of(visit: Visit) -> int:
@@ -147,7 +147,7 @@ def days_of(visit: Visit) -> int:
 @router.post("/monitor/aside", dependencies=EDIT)
 def settle_requests(request: Request, fields: Form) -> Response:
     """Retry or drop the requests that were set aside."""
-    way, settle = fields.get("do", ""), request.app.state.settle
+    way, settle = fields.get("action", ""), request.app.state.settle
     if settle is None or way not in get_args(Way):
         raise HTTPException(404 if settle is None else 400)
     try:

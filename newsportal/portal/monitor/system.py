@@ -138,7 +138,7 @@ def system(request: Request, visit: VisitDep) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
     return render(
-        request, "system.html", here="/monitor/system", links=monitor_links(visit), machine=measure_machine(visit.portal.config),
+        request, "system.html", current_path="/monitor/system", links=monitor_links(visit), machine=measure_machine(visit.portal.config),
         parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(minute.values()) for minute in minutes],
         kinds={kind: sum(minute.get(kind, 0) for minute in minutes) for kind in sorted({kind for minute in minutes for kind in minute})},
         **log_of(request, visit),
@@ -162,14 +162,14 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
         failed = True
     labels = {path.stem: log_label(visit, path) for path in dict.fromkeys((*log_files(visit.portal), *((file,) if file else ())))}
     query = {"level": level if level in LEVELS else None, "words": words, "file": file.stem if file else None}
-    return {"lines": find_lines(lines, query["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": query, "failed": failed}
+    return {"lines": find_lines(lines, query["level"], words, SHOWN), "levels": LEVELS, "files": labels, "query": query, "failed": failed}
 
 
 def run_log(visit: Visit, run: Run) -> dict[str, Any]:
     lines = run_lines(visit.portal, run)
     if lines is None:
-        return {"wanted": None}
-    return {"wanted": {"file": job_of(run)}, "lines": find_lines(lines, None, None, SHOWN), "failed": False}
+        return {"query": None}
+    return {"query": {"file": job_of(run)}, "lines": find_lines(lines, None, None, SHOWN), "failed": False}
 
 
 def run_lines(portal: Portal, run: Run) -> list[Line] | None:

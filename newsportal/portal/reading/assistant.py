@@ -82,7 +82,7 @@ def ask(visit: Visit, tasks: Sequence[Task], purpose: str, thing: str) -> Stored
 def _ask_and_return(request: Request, tasks: Sequence[Task], fields: Form, thing: str) -> Response:
     visit, back = Visit(request), safe_next(fields.get("next"))
     try:
-        ask(visit, tasks, fields.get("use", ""), thing)
+        ask(visit, tasks, fields.get("purpose", ""), thing)
     except AssistantError as error:
         return redirect_with(request, back, visit.clock.says(error.message))
     return redirect_with(request, back, visit.say("The assistant's text is below."))

@@ -139,7 +139,7 @@ def rising(request: Request, visit: VisitDep) -> Response:
     return render(
         request, "rising.html", board=board, days=days, day=day, topic=topic, topics=visit.portal.topics(), width=width,
         bars=lambda counts: bars([(last - (len(counts) - place) * DAY, count) for place, count in enumerate(counts, 1)]),
-        here=lambda **other: address("/rising", **{**filters, "at": day, **other}),
+        link=lambda **other: address("/rising", **{**filters, "at": day, **other}),
         earlier=address("/rising", **filters, at=last - DAY) if has_stories(visit, last - DAY) else None,
         later=address("/rising", **filters, at=day + DAY if day < today else None) if day else None,
     )  # fmt: skip
@@ -160,7 +160,7 @@ def boards(request: Request, visit: VisitDep) -> Response:
     boards = boards_of(visit)
     name = visit.text("list")
     selected = [board for board in boards if name in (None, "", board.name, board.key)]
-    return render(request, "boards.html", boards=boards, shown=selected or boards, curve=curve, width=WIDTH, height=HEIGHT)
+    return render(request, "boards.html", boards=boards, selected=selected or boards, curve=curve, width=WIDTH, height=HEIGHT)
 
 
 def boards_of(visit: Visit) -> list[HotBoard]:

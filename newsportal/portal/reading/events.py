@@ -65,7 +65,7 @@ def events(request: Request, visit: VisitDep) -> Response:
     return render(
         request, "events.html", events=[weighted(portal, event) for event in selected], heads=heads, topic=topic, topics=portal.topics(),
         next=address("/events", topic=topic, before=page.next) if page.next else None,
-        later=address("/events", topic=topic) if before else None,
+        first_page=address("/events", topic=topic) if before else None,
     )  # fmt: skip
 
 
@@ -91,8 +91,8 @@ def event(request: Request, visit: VisitDep, event_id: str) -> Response:
     pictures = filter(None, (headline_picture(visit.portal, story.head) for story in event_view.stories))
     return render(
         request, "event.html", view=event_view, pictures=list(dict.fromkeys(pictures))[:PICTURES],
-        changes=list(changes(store, event_view.changed)), weighed=weighted(visit.portal, found), related=related(visit, found, head),
-        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assisted=assistant.view_of_event(visit, event_view),
+        changes=list(changes(store, event_view.changed)), weighted=weighted(visit.portal, found), related=related(visit, found, head),
+        feed=FeedAddresses.below(f"/event/{found.id}", found.title), assistant=assistant.view_of_event(visit, event_view),
         edits=store.events.edits(found.id, limit=MAX_EDITS) if visit.may("edit") else (),
     )  # fmt: skip
 

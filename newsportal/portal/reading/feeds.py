@@ -169,7 +169,7 @@ def list_response(visit: Visit, ending: str, title: str, page: str, ids: Sequenc
 def feed_response(visit: Visit, ending: str, title: str, page: str, entries: Sequence[FeedItem]) -> Response:
     """Return the feed of ``entries``; ``ending`` is one of :data:`FORMATS`."""
     base = base_address(visit.request)
-    feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
+    feed = Feed(clean(title), base + page, base + visit.current_url, visit.portal.site.language, entries)
     content = FORMATS[ending](feed)
     headers = {
         "etag": f'W/"{blake2b(content, digest_size=10).hexdigest()}"',

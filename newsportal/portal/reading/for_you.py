@@ -205,7 +205,7 @@ BECAUSE_SEEN = _("Because you viewed “%(title)s”")
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     story: Story
-    why: str
+    reason: str
 
 
 def recommend_and_record(visit: Visit, n: int) -> list[Suggestion]:
@@ -274,4 +274,4 @@ def for_you(request: Request, visit: VisitDep) -> Response:
     if reader.wish == "portal":
         raise HTTPException(404)
     history = visit.portal.store.readers.history(reader.name, limit=1) if reader.name and reader.is_recorded else []
-    return render(request, "for_you.html", reader=reader, new=not history, suggested=recommend_and_record(visit, SHOWN), feed=None)
+    return render(request, "for_you.html", reader=reader, new=not history, recommendations=recommend_and_record(visit, SHOWN), feed=None)

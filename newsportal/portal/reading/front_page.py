@@ -3,8 +3,6 @@
 Also the portal as a web app: its manifest, its service worker, and ``/offline``, the list of pages saved in the browser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -49,7 +47,7 @@ def home(request: Request, visit: VisitDep) -> Response:
     since, visit_cookie = last_visit(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
     response = render(
-        request, "home.html", by_rank=by_rank, since=since, new=front.new(since), many=front.new(since) >= COUNTED,
+        request, "home.html", by_rank=by_rank, since=since, new=front.new(since), new_capped=front.new(since) >= COUNTED,
         topics=portal.topics(), feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < MAX_CRAWL_TIME else None,
         last=last if last and last.ended else None, failures=failures_of(last) if last else [], notice=notice(last, clock.words),
@@ -72,15 +70,15 @@ def time_page(visit: Visit, front: Front) -> dict[str, Any]:
 
     hottest = first(front.hot, HOTTEST)
     below = first(front.latest.stories, BELOW_TOP_STORY) if lead and not thumbnail(lead.head.images) else []
-    suggested = [suggestion for suggestion in recommend_some(visit, n=2 * FOR_YOU) if suggestion.story.id not in placed][:FOR_YOU]
-    placed.update(suggestion.story.id for suggestion in suggested)
+    recommendations = [row for row in recommend_some(visit, n=2 * FOR_YOU) if row.story.id not in placed][:FOR_YOU]
+    placed.update(row.story.id for row in recommendations)
     wall = visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories
     photos = [photo for photo in wall if photo.article.story_id not in placed][:PHOTOS]
     placed.update(photo.article.story_id for photo in photos)
     boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, front)]
     return {
         "lead": lead, "events": front_events(visit.portal), "hottest": hottest, "seconds": below,
-        "photos": [card_of(visit.portal, photo, visit.clock.words) for photo in photos], "suggested": suggested,
+        "photos": [card_of(visit.portal, photo, visit.clock.words) for photo in photos], "recommendations": recommendations,
         "boards": [board for board in boards if board.stories or not board.count],
         "days": by_day(first(front.latest.stories, LATEST), visit.clock, lambda story: story.head.moment), "more": front.latest.next,
     }  # fmt: skip
@@ -96,7 +94,7 @@ def own_boards(visit: Visit, front: Front) -> list[Board]:
 def ranked_page(front: Front) -> dict[str, Any]:
     """Return the page of ranked boards, without other parts, so that many boards fit on the screen."""
     lead = next(iter(front.latest.stories), None)
-    return {"lead": lead, "hottest": [], "seconds": [], "photos": [], "suggested": [], "days": [], "more": None}
+    return {"lead": lead, "hottest": [], "seconds": [], "photos": [], "recommendations": [], "days": [], "more": None}
 
 
 def top_story(hot: Sequence[Story], latest: Sequence[Story]) -> Story | None:

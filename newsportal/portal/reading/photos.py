@@ -34,7 +34,7 @@ EXAMPLE = """galleries:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A photo story on the page. ``height``: height of its cover in half rems; ``why``: why it is incomplete, as text."""
+    """A photo story on the page. ``height``: height of its cover in half rems; ``reason``: why it is incomplete, as text."""
 
     article: StoredArticle
     cover: str | None
@@ -45,7 +45,7 @@ class Card:
     pictures: int
     sites: int
     complete: bool
-    why: str
+    reason: str
 
 
 @router.get("/photos")
@@ -64,7 +64,7 @@ def photos(request: Request, visit: VisitDep) -> Response:
         filters=[Chip(clean(value), address("/photos", **{**params, name: None})) for name, value in filters.items() if value],
         cards=[card_of(visit.portal, story, visit.clock.words) for story in wall.stories],
         next=address("/photos", **params, before=wall.next) if wall.next else None,
-        later=address("/photos", **params) if before else None, example=EXAMPLE, feed=feed_addresses(visit, topic),
+        first_page=address("/photos", **params) if before else None, example=EXAMPLE, feed=feed_addresses(visit, topic),
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
         pictures=gallery.pictures,
         sites=story.sites,
         complete=gallery.complete,
-        why=why_incomplete(gallery, words),
+        reason=why_incomplete(gallery, words),
     )
 
 

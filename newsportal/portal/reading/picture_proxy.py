@@ -4,8 +4,6 @@ It fetches only pictures of stored articles, so it is not an open proxy; it re-e
 origin (threats E). ``/picture/ARTICLE/PLACE`` (or ``…/ID``, for pictures of bodies) and ``…/thumb`` need ``pictures.cache``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import OrderedDict

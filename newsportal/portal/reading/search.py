@@ -38,12 +38,12 @@ def search(request: Request, visit: VisitDep) -> Response:
     results, away = run_search(visit, search)
     has_more = search.page * PAGE < results.total and results.hits and search.page < MAX_PAGES
     return render(
-        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], search=search, kept=fields_of(search),
-        kept_but_days=fields_of(search, {"since": None, "until": None}) | {"q": search.text[:SHOWN_QUERY_CHARS]},
-        away=away, results=results, sorts=sorts(search, visit), filters=chips(search, visit),
+        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], search=search, hidden_fields=fields_of(search),
+        hidden_fields_without_days=fields_of(search, {"since": None, "until": None}) | {"q": search.text[:SHOWN_QUERY_CHARS]},
+        search_error=away, results=results, sorts=sorts(search, visit), filters=chips(search, visit),
         facets=facets(search, results, visit) if not search.empty and not away else [],
         proposals=proposals(search, results, visit) if not search.empty and not away and not results.total else [],
-        later=search.address(page=search.page - 1) if search.page > 1 else None,
+        previous=search.address(page=search.page - 1) if search.page > 1 else None,
         next=search.address(page=search.page + 1) if has_more else None, feed=feed_of(search, visit) if not search.empty else None,
     )  # fmt: skip
 

@@ -34,11 +34,11 @@ MAX_STATES: Final = 20  # states of an article that are compared, the newest
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A state of an article and its changes. ``before`` ``None``: the earlier state is not shown. ``title``, ``lines``: differences,
+    """A state of an article and its changes. ``previous`` ``None``: the earlier state is not shown. ``title``, ``lines``: differences,
     ``None`` if there are none; ``dated``: the date has changed."""
 
-    now: StoredArticle
-    before: StoredArticle | None
+    current: StoredArticle
+    previous: StoredArticle | None
     title: DiffLine | None = None
     lines: Sequence[DiffLine] | None = None
     dated: bool = False
@@ -102,8 +102,8 @@ def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: Stor
     return render(
         visit.request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
         floors=[floor(post, article, visit, from_zero) for post in posts], number=number, last=last,
-        before=address(path, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
-        after=address(path, topic=topic, page=number + 1) if number < last else None,
+        previous=address(path, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
+        next=address(path, topic=topic, page=number + 1) if number < last else None,
         newest=address(path, topic=topic, page=last) if number < last else None,
     )  # fmt: skip
 
@@ -129,15 +129,15 @@ EAGER_PICTURES = 2  # pictures that are not lazy-loaded: those on the first scre
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """A picture for the page. ``address``: URL of the full picture; ``small``: URL of the thumbnail; both are safe for browsers."""
+    """A picture for the page. ``address``: URL of the full picture; ``thumbnail``: URL of the thumbnail; both are safe for browsers."""
 
     place: int
     address: str
-    small: str
+    thumbnail: str
     caption: str | None
     width: int | None
     height: int | None
-    waits: bool
+    lazy: bool
 
 
 def gallery_view(visit: Visit, story: Story, article: StoredArticle, gallery: StoredGallery) -> Response:
@@ -147,7 +147,7 @@ def gallery_view(visit: Visit, story: Story, article: StoredArticle, gallery: St
     return render(
         visit.request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery,
         missing=format_pages(gallery.missing), pictures=pictures, lead=text_without_captions(article.text, pictures), older=older,
-        newer=newer, topic=topic, suggested=recommend_some(visit, story.id), headlines=headlines(story, article),
+        newer=newer, topic=topic, recommendations=recommend_some(visit, story.id), headlines=headlines(story, article),
     )  # fmt: skip
 
 
@@ -234,10 +234,10 @@ def reading_view(visit: Visit, story: Story, article: StoredArticle) -> Response
     near = neighbourhood(visit.portal.store, story.id)
     return render(
         visit.request, "story.html", story=story, article=article, versions=story.versions, body=body(article, browser_url),
-        pictures=pictures(article, browser_url), older=older, newer=newer, topic=topic, suggested=recommend_some(visit, story.id),
+        pictures=pictures(article, browser_url), older=older, newer=newer, topic=topic, recommendations=recommend_some(visit, story.id),
         headlines=headlines(story, article), minutes=reading_minutes(article.text), event_near=near,
         related=without_neighbours(visit.portal.related(article), near)[:RELATED],
-        assisted=assistant.view_of_article(visit, article),
+        assistant=assistant.view_of_article(visit, article),
     )  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Lists of stories: all (``/latest``) and by topic (``/topic/旅游``), with the topic's figures; newest or hottest first, filtered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -25,13 +23,13 @@ MIN_HEIGHT: Final = 2  # minimum height of a day that is not empty
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A day; ``x``, ``y`` and ``tall`` in units of the drawing."""
+    """A day; ``x``, ``y`` and ``height`` in units of the drawing."""
 
     day: date
     count: int
     x: int
     y: int
-    tall: int
+    height: int
 
 
 def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
@@ -130,10 +128,10 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
         count=visit.portal.tally().by_topic.get(topic, 0) if topic and not any(filters.values()) else None, order=order,
         newest=address(path, **filters, show=show), hottest=address(path, order="hottest", **filters, show=show), unread=unread,
-        others=address(path, **{**params, "show": None if unread else "unread"}), here=address(path, **params),
+        toggle_unread=address(path, **{**params, "show": None if unread else "unread"}), current_url=address(path, **params),
         filters=[Chip(clean(value), address(path, **{**params, name: None})) for name, value in filters.items() if value],
         overview=topic_figures(overview, path) if overview and overview.reports else None,
         days=by_day(page.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=page.stories,
-        next=address(path, **params, before=page.next) if page.next else None, later=address(path, **params) if before else None,
+        next=address(path, **params, before=page.next) if page.next else None, first_page=address(path, **params) if before else None,
         feed=feed_addresses(title, topic, filters), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
     )  # fmt: skip

@@ -21,7 +21,7 @@
       height: HEIGHT,
       legend: { show: true, live: true },
       cursor: { points: { size: 8 } },
-      scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(most || 0, key === "precision" ? 0.1 : 1) * 1.1] } },
+      scales: { x: { time: false }, y: { range: (_, min, max) => [0, Math.max(max || 0, key === "precision" ? 0.1 : 1) * 1.1] } },
       axes: [
         { ...axis, splits: () => months, values: (_, splits) => thinOut(splits.map(monthOf), figure.clientWidth) },
         { ...axis, size: 64, values: (_, splits) => splits.map(shown[key]) },

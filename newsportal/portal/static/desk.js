@@ -1,8 +1,8 @@
 /* Announces htmx updates of the desk's pages to screen readers, and pauses polling while the user is reading. */
 (() => {
   "use strict";
-  const status = document.querySelector("#said");
-  const connectionError = document.querySelector("#lost");
+  const status = document.querySelector("#status");
+  const connectionError = document.querySelector("#connection-error");
   if (!status || !connectionError) return;
 
   /* Browsers without ::details-content: the menu is open beside the page, and closed above it. */
@@ -18,7 +18,7 @@
 
   /* Announce the sentence of the swapped element if it has changed. */
   document.addEventListener("htmx:afterSettle", ({ detail: { elt } }) => {
-    const sentence = elt.closest?.("[data-said]")?.dataset.said;
+    const sentence = elt.closest?.("[data-status]")?.dataset.status;
     if (sentence && status.textContent !== sentence) status.textContent = sentence;
   });
 

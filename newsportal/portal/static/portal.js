@@ -6,7 +6,7 @@
   let stories = [...document.querySelectorAll("[data-story]")];
   const help = find("[data-help]");
   const menu = find("[data-menu]");
-  let chosen = -1;
+  let selected = -1;
   let pressedG = 0; // when "g" was pressed
 
   const link = (story) => find(".headline a, th a", story);
@@ -14,10 +14,10 @@
 
   function choose(step) {
     if (!stories.length) return;
-    stories[chosen]?.classList.remove("chosen");
-    chosen = Math.min(Math.max(chosen + step, 0), stories.length - 1);
-    const story = stories[chosen];
-    story.classList.add("chosen");
+    stories[selected]?.classList.remove("selected");
+    selected = Math.min(Math.max(selected + step, 0), stories.length - 1);
+    const story = stories[selected];
+    story.classList.add("selected");
     link(story)?.focus({ preventScroll: true });
     story.scrollIntoView({ block: "center" });
   }
@@ -42,9 +42,9 @@
   /* j and k continue from the focused link. */
   document.addEventListener("focusin", (event) => {
     const place = stories.indexOf(event.target.closest("[data-story]"));
-    if (place >= 0 && place !== chosen) {
-      stories[chosen]?.classList.remove("chosen");
-      chosen = place;
+    if (place >= 0 && place !== selected) {
+      stories[selected]?.classList.remove("selected");
+      selected = place;
     }
   });
 
@@ -58,7 +58,7 @@
     if (menu) fetch(`/settings?theme=${root.dataset.theme}`, { redirect: "manual" }).catch(() => {}); // saved with the account
   }
 
-  const only = () => stories[chosen] || find("[data-article]") || (stories.length === 1 ? stories[0] : null);
+  const only = () => stories[selected] || find("[data-article]") || (stories.length === 1 ? stories[0] : null);
   const keys = {
     j: () => choose(1),
     k: () => choose(-1),
@@ -122,16 +122,16 @@
 
   /* Screen readers announce changes only: appending a space to the notice makes them read it. After an error the first invalid field gets
      the focus. */
-  const done = find(".told-once")?.firstChild;
+  const done = find(".flash")?.firstChild;
   if (done) setTimeout(() => { done.data += "\u00a0"; }, 300);
   if (document.activeElement === document.body) find("main [aria-invalid=true]")?.focus();
 
-  const lost = (image) => {
+  const onLoadError = (image) => {
     if (image.closest(".pictured")) { image.closest(".pictured").classList.remove("pictured"); image.remove(); }
-    else if (image.closest(".cover")) { image.closest(".cover").classList.add("bare"); image.remove(); }
-    else if (image.closest("[data-place]")) image.closest("[data-place]").classList.add("lost");
+    else if (image.closest(".cover")) { image.closest(".cover").classList.add("no-picture"); image.remove(); }
+    else if (image.closest("[data-place]")) image.closest("[data-place]").classList.add("failed");
     else if (image.classList.contains("lead-picture")) image.remove();
   };
-  document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") lost(event.target); }, true);
-  for (const image of document.images) if (image.complete && image.currentSrc && !image.naturalWidth) lost(image);
+  document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") onLoadError(event.target); }, true);
+  for (const image of document.images) if (image.complete && image.currentSrc && !image.naturalWidth) onLoadError(image);
 })();

@@ -3,16 +3,16 @@
   "use strict";
   const button = document.querySelector("[data-push]");
   const field = document.querySelector("#alert-subscription");
-  const said = document.querySelector("[data-push-said]");
+  const status = document.querySelector("[data-push-status]");
   if (!button || !field || !("PushManager" in window)) return;
   button.hidden = false;
   button.addEventListener("click", async () => {
     try {
       const { pushManager } = await navigator.serviceWorker.ready;
       field.value = JSON.stringify(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: button.dataset.push }));
-      said.textContent = button.dataset.done;
+      status.textContent = button.dataset.done;
     } catch {
-      said.textContent = button.dataset.refused;
+      status.textContent = button.dataset.refused;
     }
   });
 })();

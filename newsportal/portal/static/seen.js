@@ -63,7 +63,7 @@
   function watchArticle() {
     let seconds = 0;
     let ended = false;
-    const end = story.querySelector("[data-end]");
+    const end = story.querySelector("[data-article-end]");
     if (end) new IntersectionObserver(([entry]) => { ended ||= entry.isIntersecting; }).observe(end);
     const clock = setInterval(() => {
       if (document.visibilityState !== "visible") return;

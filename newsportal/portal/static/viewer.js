@@ -5,7 +5,7 @@
   const UNKNOWN = { width: 1200, height: 800 }; // until the picture is loaded
   const options = document.currentScript.dataset;
   const links = [...document.querySelectorAll("[data-picture]")];
-  const button = document.querySelector("[data-look]");
+  const button = document.querySelector("[data-open-viewer]");
   if (!links.length || !button) return;
   let viewer = null;
 
@@ -44,7 +44,7 @@
       zoomTitle: options.zoom,
       arrowPrevTitle: options.previous,
       arrowNextTitle: options.next,
-      errorMsg: options.lost,
+      errorMsg: options.loadError,
     });
     viewer.on("uiRegister", () => viewer.ui.registerElement({ name: "caption", appendTo: "root", onInit: addCaption }));
     viewer.on("change", reportView);

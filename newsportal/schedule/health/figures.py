@@ -26,8 +26,7 @@ MIN_SILENCE_SECONDS = 86400.0  # seconds: shorter silences are not reported
 MIN_GAPS = 5  # fewer gaps give no cadence
 MAX_EVENTS = 200  # maximum number of times examined, the newest: some weeks of a busy source, years of a slow one
 SEASON_SECONDS = 90 * 86400.0
-"""Seconds. For a source with enough entries within this time, older ones are ignored: an entry dated ten years ago is not a silence of ten
-years."""
+"""Seconds. For a source with enough entries within this time, older ones are ignored: an entry of ten years ago is not a long silence."""
 
 
 @dataclass(frozen=True, slots=True)

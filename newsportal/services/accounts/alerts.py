@@ -20,8 +20,7 @@ from newsportal.store.dialects import Part, insert_new, upsert
 from newsportal.store.outbox import storable_reason
 
 About = Literal["topic", "search", "event", "briefing", "rising", "sources", "disk", "crawl"]
-"""Stories of a topic, of a search, of an event; the briefing and the rising board at the alert's hours; failing sources, a full disk, no
-finished crawl."""
+"""Stories of a topic, search or event; the briefing and the rising board at the alert's hours; failing sources, full disk, no crawl."""
 
 State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
 

@@ -1,8 +1,6 @@
 """Create alerts from a form, shared by portal, API and command line; and the messages of scheduled alerts: the briefing of what arrived
 since the last hour, and newly rising words and events."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

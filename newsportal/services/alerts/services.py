@@ -4,8 +4,6 @@
 message is sent once; errors distinguish messages not sent yet, permanently refused, and perhaps sent.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import logging

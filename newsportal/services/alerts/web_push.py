@@ -1,7 +1,5 @@
 """Web Push: a message encrypted for one browser (RFC 8291) and signed with the portal's own key (VAPID, RFC 8292)."""
 
-from __future__ import annotations
-
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable

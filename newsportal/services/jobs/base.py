@@ -3,8 +3,6 @@
 The process of a job lowers its priority, and writes progress and errors as JSON lines.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

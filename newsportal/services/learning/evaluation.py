@@ -16,6 +16,8 @@ from newsportal.store.dialects import chunks
 from newsportal.store.labels import Document
 from newsportal.store.store import Store
 
+NO_MODEL: Final = "{0}: no model yet; train one with `newsportal train --corpus {0}`"
+
 
 def stored_versions(store: Store, name: str) -> list[int]:
     """Return the versions with a stored model, newest first."""
@@ -26,7 +28,7 @@ def compare_versions(store: Store, name: str, versions: Sequence[int], say: Prog
     """Return the reports of versions, and errors of unreadable ones. Raises ``StoreError`` if no document is unseen by all."""
     models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
     if not models:
-        raise StoreError(f"{name}: no model yet; train one with `newsportal train --corpus {name}` trains one")
+        raise StoreError(NO_MODEL.format(name))
     unseen = frozenset.intersection(*(model.held_out for model in models))
     documents = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
     if not documents:

@@ -171,8 +171,7 @@ def _better(store: Store, name: str, trained: TrainingResult, documents: Sequenc
 
 
 def is_clearly_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:
-    """Return whether more documents became wrong than right by more than one standard error, sqrt(wrong + right) (McNemar 1947): a few
-    documents decide nothing."""
+    """Return whether more documents became wrong than right by more than one standard error, sqrt(wrong + right) (McNemar 1947)."""
     rights = [(answer.label == label, former.label == label) for label, answer, former in zip(true, new, old, strict=True)]
     wrong, right = rights.count((False, True)), rights.count((True, False))
     return wrong - right > math.sqrt(wrong + right)

@@ -84,8 +84,8 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
     """Follow the changes and publish at most ``limit`` waiting articles. Raises ``StoreError``; errors of the target are in the tally."""
     tally = Tally(work.settings.name)
     try:
+        follow(work)  # first: what waits for a target that is away is counted
         work.target.check()
-        follow(work)
         while not work.stopped() and (limit is None or tally.done < limit):
             batch = BULK_BATCH if isinstance(work.target, DocumentTarget) else BATCH
             batch = batch if limit is None else min(batch, limit - tally.done)

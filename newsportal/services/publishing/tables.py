@@ -278,7 +278,8 @@ def _split(name: str) -> tuple[str | None, str]:
 
 
 def _reworded(error: StoreError) -> str:
-    return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
+    text = str(error).replace("there is no store yet; run `newsportal crawl` first", "there is no such database; create it")
+    return text.replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
 
 
 def is_refusal(error: StoreError) -> bool:

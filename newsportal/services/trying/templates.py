@@ -1,8 +1,6 @@
 """Libraries of page templates learnt from sites (``extractors.papers.url_tree``): files of the command line, and that of the store, which
 crawls by ``url_tree`` fill, and the desk shows, tries, trains and deletes from; and what the store knows of each site."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -148,8 +146,7 @@ class SiteTemplates:
 
 
 def learn_saved(store: Store, sources: Sources, now: datetime) -> tuple[int, int] | None:
-    """Train the library on saved pages; return the number of pages and of new templates. ``None`` without an archive. Raises the errors of
-    reading and writing them."""
+    """Train the library on saved pages; return the numbers of pages and new templates. ``None`` without an archive. Raises their errors."""
     archive = archive_of(sources)
     if archive is None:
         return None

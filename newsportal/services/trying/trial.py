@@ -1,7 +1,5 @@
 """Try a source: fetch and parse one list page as the crawl would, and one article, thread or photo story of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
