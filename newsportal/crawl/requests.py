@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
@@ -242,13 +242,13 @@ def _dataclass(kind: type, data: dict[str, Any]) -> Any:
     """Build a dataclass. Raises ``ValueError`` for a missing field or a wrong type: these values are trusted afterwards."""
     for field in fields(kind):
         value = data.get(field.name, field.default)
-        allowed = TYPES[str(field.type).replace(" | None", "")]
-        if value is MISSING or not (isinstance(value, allowed) or (value is None and "None" in str(field.type))):
+        if value is MISSING or not isinstance(value, TYPES[kind][field.name]):
             raise ValueError(f"{kind.__name__}.{field.name} is {value!r}")
     return kind(**data)
 
 
-TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields
+# Types of the fields; JSON may have an ``int`` for a ``float``
+TYPES: Final = {kind: {f: t | int if "float" in str(t) else t for f, t in get_type_hints(kind).items()} for kind in DATACLASSES.values()}
 
 
 def _method(name: Any, spider: Spider) -> Any:
