@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from local_servers import KINDS
-from local_servers.machine import Missing, scratch, signalled, there
+from local_servers.machine import Missing, is_running, scratch, send_signal
 from local_servers.running import START_SECONDS, STOP_SECONDS, Server
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers"
@@ -39,7 +39,7 @@ def state(folder: Path, name: str) -> State | None:
         saved: State = json.loads(state_file(folder, name).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return saved if "error" in saved or there(saved["keeper"]) else None
+    return saved if "error" in saved or is_running(saved["keeper"]) else None
 
 
 def tell(folder: Path, name: str, content: State) -> None:
@@ -108,10 +108,10 @@ def start(name: str, folder: Path, held: Path | None = None) -> State:
         command = [sys.executable, str(SCRIPT), "keep", name, "--folder", str(folder), *(("--held", str(held)) if held else ())]
         with (folder / f"{name}.keeper.log").open("ab") as log:
             keeper = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        return awaited(keeper, folder, name)
+        return wait_for_state(keeper, folder, name)
 
 
-def awaited(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
+def wait_for_state(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
     until = time.monotonic() + 2 * START_SECONDS
     while (found := state(folder, name)) is None:
         if keeper.poll() is not None and state(folder, name) is None:
@@ -130,11 +130,11 @@ def stop(name: str, folder: Path) -> bool:
     if running is None or "error" in running:
         state_file(folder, name).unlink(missing_ok=True)
         return False
-    signalled(running["keeper"], signal.SIGTERM)
+    send_signal(running["keeper"], signal.SIGTERM)
     until = time.monotonic() + 2 * STOP_SECONDS
-    while there(running["keeper"]) and time.monotonic() < until:
+    while is_running(running["keeper"]) and time.monotonic() < until:
         time.sleep(0.05)
-    if there(running["keeper"]):
-        signalled(running["keeper"], signal.SIGKILL)  # its server goes with it
+    if is_running(running["keeper"]):
+        send_signal(running["keeper"], signal.SIGKILL)  # its server goes with it
     state_file(folder, name).unlink(missing_ok=True)
     return True

@@ -46,22 +46,22 @@ def scratch(name: str) -> Path:
     parent = MEMORY if free >= MEMORY_ROOM else Path(tempfile.gettempdir())
     for old in parent.glob("newsportal-*-*-*"):
         owner = old.name.split("-")[2]
-        if owner.isdigit() and not there(int(owner)):
+        if owner.isdigit() and not is_running(int(owner)):
             shutil.rmtree(old, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-{os.getpid()}-", dir=parent))
     folder.chmod(0o755)  # the server's user is another
     return folder
 
 
-def there(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Return whether a process runs (a zombie does not)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
     except OSError:
-        return sys.platform != "linux" and signalled(pid, 0)
+        return sys.platform != "linux" and send_signal(pid, 0)
 
 
-def signalled(pid: int, number: int) -> bool:
+def send_signal(pid: int, number: int) -> bool:
     """Send a signal; return whether the process existed."""
     try:
         os.kill(pid, number)
