@@ -84,7 +84,7 @@ class Results:
     words: tuple[str, ...] = ()
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     capped: bool = False
-    loose: bool = False
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class PublishRequestIn(BaseModel):
 
 
 class DryRunStep(BaseModel):
-    what: str
+    operation: str
     values: dict[str, Annotated[Any, BeforeValidator(str)]]
 
 
