@@ -13,7 +13,7 @@ import pytest
 
 import newsportal
 import newsportal_lab
-from newsportal.messages import FORMS, NAME, SENTENCES, Message, as_text, explain, from_dict, join_messages, label, render, to_dict
+from newsportal.messages import FORMS, NAME, SENTENCES, Message, as_text, choose_forms, explain, from_dict, join_messages, label, render, to_dict
 from newsportal.messages.reasons import CAUSES, cause_of
 from newsportal.portal.language import catalog, translations
 from newsportal.schedule.health import STATES
@@ -129,6 +129,7 @@ def test_number_before_it_chooses_singular_or_plural() -> None:
         "2 pages rendered in 1 s, with 1 further request": Message("note.rendered", pages=2, seconds=1, requests=1),
     }
     assert {str(message) for message in sentences.values()} == set(sentences)
+    assert [choose_forms("{link|links} of %(x)s", {"num": num, "x": 7}) for num in (1, 2)] == ["link of %(x)s", "links of %(x)s"]
 
 
 def test_forms_of_a_sentence_follow_a_number() -> None:

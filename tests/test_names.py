@@ -35,11 +35,6 @@ INTERFACE: Final = {
     "Subscription.asked": "stored with the subscription",
     "OutboxEntry.asked": "a column of the outbox",
     "StoredPicture.said": "a column of the pictures",
-    "ImportResult.kept": "printed by --json",
-    "Mistakes.shown": "a key of the API",
-    "Match.known": "a key of the API",
-    "SiteTemplates.known_pages": "a key of the API",
-    "Overlap.asked": "a key of the API",
 }
 """Fields named like a column or key that users see: they stay."""
 

@@ -113,7 +113,7 @@ def send(
                     pass
             follow_conditions(work)
             tally = step(work)
-            counts = pick(tally, "found", "sent", "failed", "put_off", "unclear")
+            counts = pick(tally, "found", "sent", "failed", "postponed", "unconfirmed")
             if as_json and (once or any(counts.values())):
                 print_json(counts)
             elif once or any(counts.values()):

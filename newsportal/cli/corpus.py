@@ -64,7 +64,7 @@ def import_(
                     "added": "added",
                     "relabelled": "given another label",
                     "same": "there already",
-                    "kept": "already there with a label of higher rank",
+                    "outranked": "already there with a label of higher rank",
                     "repeated": "repeated in the file",
                     "contradicted": "repeated in the file with another label (the first is used)",
                     "empty": "empty",

@@ -46,9 +46,9 @@ FILE_REMEDY: Final = "fix it; for an example to compare with: newsportal source 
 class Finding:
     """``ok`` None: optional, for information only."""
 
-    what: str
+    check: str
     ok: bool | None
-    says: str
+    message: str
     remedy: str | None = None
 
 
@@ -66,7 +66,7 @@ def doctor(
             print_json(asdict(finding))
             continue
         console.print({True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}[finding.ok], end=" ")
-        console.print(f"{finding.what}: {finding.says}", markup=False)
+        console.print(f"{finding.check}: {finding.message}", markup=False)
         if finding.remedy and finding.ok is not True:
             console.print(f"    → {finding.remedy}", markup=False)
     if bad:
@@ -104,7 +104,7 @@ class Result(NamedTuple):
     """The result of a check; see :class:`Finding`."""
 
     ok: bool | None
-    says: str
+    message: str
     remedy: str | None = None
 
 

@@ -73,7 +73,7 @@ def revise(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
         done = editing.revise(store, datetime.now(UTC), lambda position, last: report(position / last, "checking articles"))
     rest = f"; {done.conflicts} changed meanwhile" if done.conflicts else ""
     rest += "; there are more: run it again" if done.more else ""
-    print_result(asdict(done), f"{counted(done.events, 'event')} checked, {done.parted} split, {done.joined} joined{rest}", as_json)
+    print_result(asdict(done), f"{counted(done.events, 'event')} checked, {done.split} split, {done.joined} joined{rest}", as_json)
 
 
 def rename(
@@ -144,8 +144,8 @@ def whole(view: EventView) -> dict[str, Any]:
         if story.id in view.placed
     ]
     points = [{"day": point.day, "sentence": point.sentence, "story": point.story.id, "dated": point.dated} for point in view.points]
-    tellers = [pick(row, "site", "first", "articles") for row in view.tellers]
-    return plain(view.event) | {"points": points, "stories": stories, "tellers": tellers}
+    publishers = [pick(row, "site", "first", "articles") for row in view.publishers]
+    return plain(view.event) | {"points": points, "stories": stories, "publishers": publishers}
 
 
 group = command_group("Events: list, show and edit them.", list_, show, rebuild, revise, rename, pin, split, join, undo)

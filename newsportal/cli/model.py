@@ -161,7 +161,7 @@ def train(
     if file is None or model is None:
         with open_record(sources) as (_, store), report_progress() as step:
             done = train_corpus(store, corpus or "", algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=step, **options)
-        trained, row = done.trained, {"corpus": corpus, "version": done.version, "active": done.active, "why": to_json(done.reason)}
+        trained, row = done.trained, {"corpus": corpus, "version": done.version, "active": done.active, "reason": to_json(done.reason)}
     else:
         with writable(model) as part, report_progress() as step:
             step(0.0, "reading")
@@ -190,7 +190,7 @@ def _print_result(row: dict[str, Any], trained: TrainingResult, report: Path | N
     if trained.report:
         typer.echo()
     held_out = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
-    used = f"; {'in use' if row['active'] else 'not in use'} ({row['why']['text']})" if "active" in row else ""
+    used = f"; {'in use' if row['active'] else 'not in use'} ({row['reason']['text']})" if "active" in row else ""
     typer.echo(f"{name}: trained on {row['documents']} documents of {len(trained.labels)} labels{held_out}{used}")
 
 

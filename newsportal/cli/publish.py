@@ -58,11 +58,11 @@ def publish(
             try:
                 for number, trial in enumerate(preview_waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
                     for step in (Step(f"rejected: {trial.refused}", {}),) if trial.refused else trial.steps:  # values stand apart, as sent
-                        row = {"target": name, "article": trial.entry.article_id, "step": step.what, "values": step.values}
+                        row = {"target": name, "article": trial.entry.article_id, "step": step.operation, "values": step.values}
                         if as_json:
                             typer.echo(json.dumps(row, ensure_ascii=False, default=str))
                             continue
-                        typer.echo(f"{name}  {trial.entry.article_id}\n  {step.what}")
+                        typer.echo(f"{name}  {trial.entry.article_id}\n  {step.operation}")
                         for column, value in step.values.items():
                             typer.echo(f"    {column}: {clean(str(value))[:200]}")
             except (TargetDown, BadTarget) as error:
@@ -139,7 +139,7 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
                 typer.echo(json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str))
                 continue
             typer.echo(f"{settings.name}: {'nothing can be published there' if found.problems else 'all is well'}")
-            for line in (*found.problems, *found.notes, *(f"an article would be: {clean(step.what)}" for step in found.steps)):
+            for line in (*found.problems, *found.notes, *(f"an article would be: {clean(step.operation)}" for step in found.steps)):
                 typer.echo(f"  {line}")
     if wrong:
         raise NewsportalError(f"{counted(wrong, 'target')} cannot be published to; see above")
@@ -183,13 +183,13 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
     else:
         if sentence:
             typer.echo(sentence)
-        counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
+        counts = ("published", "revised", "unchanged", "withdrawn", "failed", "postponed")
         rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
         print_rows(rows, ("target", *(name.replace("_", " ") for name in counts)), False)
         for tally in tallies:
             for reason in tally.reasons[:10]:
                 typer.echo(clean(f"{tally.target}: {reason}"), err=True)
-    if problems := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
+    if problems := [f"{tally.target}: {tally.unfit or tally.unavailable}" for tally in tallies if tally.unfit or tally.unavailable]:
         raise NewsportalError("\n".join([*problems, "new articles wait; nothing is lost"]))
 
 
@@ -256,10 +256,10 @@ def summarise(tally: Tally) -> str | None:
     """Return the results of a target in a line; ``None`` if there are none."""
     counts = {
         "published": tally.published, "revised": tally.revised, "withdrawn": tally.withdrawn, "failed": tally.failed,
-        "put off": tally.put_off,
+        "postponed": tally.postponed,
     }  # fmt: skip
     parts = [f"{number} {label}" for label, number in counts.items() if number]
-    parts += [f"unavailable: {tally.away}; new articles wait"] if tally.away else []
+    parts += [f"unavailable: {tally.unavailable}; new articles wait"] if tally.unavailable else []
     parts += [f"nothing can be published there: {tally.unfit}"] if tally.unfit else []
     parts += ["why: newsportal publish status"] if tally.failed else []
     return f"{tally.target}: {', '.join(parts)}" if parts else None

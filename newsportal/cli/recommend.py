@@ -302,7 +302,7 @@ def for_(
         found = Recommender(store, config.recommendation).recommended(reader, datetime.now(UTC), number)
     for index, (story, recommendation, cause) in enumerate(found, 1):
         if as_json:
-            fields = {"because": cause.id if cause else None, "because_title": cause.head.title if cause else None}
+            fields = {"reason_story": cause.id if cause else None, "reason_title": cause.head.title if cause else None}
             print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **fields})
         else:
             reason = REASONS.get(recommendation.by, recommendation.by) + (f", because of 《{clean(cause.head.title)}》" if cause else "")

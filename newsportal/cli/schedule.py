@@ -115,13 +115,13 @@ def summary(outcome: Row) -> str:
 def format_row(kind: str, row: Row) -> str | None:
     """Format a row of a job's outcome if it is worth reporting: of corpora, those that were trained."""
     if kind == "retrain" and row.get("version") is not None:
-        used = "in use now" if row["active"] else f"not in use ({row['why']})"
+        used = "in use now" if row["active"] else f"not in use ({row['reason']})"
         return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
     if kind == "fit" and "views" in row:
         return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
-    if kind == "revise" and (row.get("parted") or row.get("joined")):
-        return f"{counted(row['events'], 'event')} checked: {row['parted']} split, {row['joined']} joined"
-    if kind == "prune" and (deleted := {name: number for name, number in row.get("gone", {}).items() if number}):
+    if kind == "revise" and (row.get("split") or row.get("joined")):
+        return f"{counted(row['events'], 'event')} checked: {row['split']} split, {row['joined']} joined"
+    if kind == "prune" and (deleted := {name: number for name, number in row.get("deleted", {}).items() if number}):
         return "deleted as expired: " + ", ".join(f"{number} {name}" for name, number in deleted.items())
     return None
 

@@ -97,7 +97,7 @@ def plain(hit: Hit) -> dict[str, Any]:
 
 def show(results: Results, console: Console) -> None:
     """Print the results as a list. Text from sites is cleaned first: a title must not control the terminal."""
-    if results.loose:
+    if results.relaxed:
         console.print(Text('no article has all the words; these have some of them (use "quotes" for exact phrases)', style="yellow"), "")
     for hit in results.hits:
         console.print(highlight_marks(hit.title_html, "bold"))

@@ -269,11 +269,11 @@ def schedule(
     with closing(open_store(config.store)) as store:
         planned = sorted(timetable(config, store, rows, local(datetime.now(UTC))), key=lambda row: row.next.isoformat(timespec="seconds"))
     if not as_json:
-        cells = ((f"{plan.next:%m-%d %H:%M}", plan.key, Text(hour_bars(plan.expected or ())), str(plan.why)) for plan in planned)
+        cells = ((f"{plan.next:%m-%d %H:%M}", plan.key, Text(hour_bars(plan.expected or ())), str(plan.reason)) for plan in planned)
         print_table(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
         return
     for due in planned:  # ``hub``: it has WebSub pushes; ``expected``: entries in each of the next 24 hours
-        row = {**pick(due, "key", "policy", "last"), "next": due.next.isoformat(timespec="seconds"), "why": str(due.why), "hub": due.hub}
+        row = pick(due, "key", "policy", "last", "hub") | {"next": due.next.isoformat(timespec="seconds"), "reason": str(due.reason)}
         row["expected"] = [round(number, 2) for number in due.expected] if due.expected is not None else None
         print_json({**row, "hours_on": list(due.hours_on) if due.hours_on is not None else None})
 

@@ -86,7 +86,7 @@ def _show(offer: Proposals) -> None:
     for preview in offer.previews:
         found = preview.proposal
         out.print(f"{found.family}:{preview.values['name']}  {clean(found.address)}", style="bold", markup=False)
-        out.print(f"  {'; '.join(clean(str(reason)) for reason in (*found.why, *figures(found)))}", style="dim", markup=False)
+        out.print(f"  {'; '.join(clean(str(reason)) for reason in (*found.reasons, *figures(found)))}", style="dim", markup=False)
         if preview.overlap is not None and preview.overlap.stored:
             out.print(f"  {preview.overlap.summary()}", style="dim", markup=False)
         show_links(out, found.links, LINKS_SHOWN)
@@ -236,8 +236,8 @@ def import_(
     plan = plan_import(outlines.feeds, config, category, enabled=not disabled)
     if as_json:
         rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
-        rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
-        print_json(*rows, *({"url": url, "added": False, "error": error} for url, error in plan.bad))
+        rows += [{"url": url, "added": False, "existing": key} for url, key in plan.existing]
+        print_json(*rows, *({"url": url, "added": False, "error": error} for url, error in plan.invalid))
     else:
         _print_plan(outlines, plan)
     if dry_run or not plan.new:
@@ -277,10 +277,10 @@ def _print_plan(outlines: OutlineList, plan: Plan) -> None:
         out.print(f"  {values['name']}  {values['url']}{folder}", markup=False)
     if len(plan.new) > SHOWN:
         out.print(f"  … and {len(plan.new) - SHOWN} more", style="dim", markup=False)
-    for url, key in plan.there[:SHOWN]:
+    for url, key in plan.existing[:SHOWN]:
         out.print(f"  {clean(url)} is already listed, as {key}", style="dim", markup=False)
-    for url, error in plan.bad[:SHOWN]:
+    for url, error in plan.invalid[:SHOWN]:
         out.print(f"  {clean(url)}: {error}", style="red", markup=False)
-    counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{outlines.repeated} repeated in the list"]
-    counts += [f"{outlines.skipped + len(plan.bad)} without a usable URL", *outlines.warnings]
+    counts = [f"{len(plan.new)} new", f"{len(plan.existing)} there already", f"{outlines.repeated} repeated in the list"]
+    counts += [f"{outlines.skipped + len(plan.invalid)} without a usable URL", *outlines.warnings]
     out.print(f"  {', '.join(counts)}", style="dim", markup=False)

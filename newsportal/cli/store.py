@@ -93,7 +93,7 @@ def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = N
         print_json({"store": mask_password(address), "sound": not found, "faults": [asdict(fault) for fault in found]})
     else:
         for fault in found[:MAX_LISTED]:
-            typer.echo(clean(f"{fault.table} {fault.row}: {fault.why}"))
+            typer.echo(clean(f"{fault.table} {fault.row}: {fault.reason}"))
         if len(found) > MAX_LISTED:
             typer.echo(f"… and {len(found) - MAX_LISTED} more")
         typer.echo(f"{mask_password(address)}: " + (f"{len(found)} errors; restore a backup, or copy the store" if found else "sound"))
@@ -129,7 +129,8 @@ def prune(
     if as_json:
         print_json({"dry_run": dry_run, **asdict(done)})
         return
-    print_table(make_table(("retention", "would go" if dry_run else "deleted"), sorted(done.gone.items()), right=("would go", "deleted")))
+    heading = "would go" if dry_run else "deleted"
+    print_table(make_table(("retention", heading), sorted(done.deleted.items()), right=(heading,)))
     for reason, number in sorted(done.retained.items()):
         typer.echo(f"{number} old articles stay: {RETENTION_REASONS[reason]}")
     if done.freed:

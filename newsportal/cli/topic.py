@@ -57,18 +57,15 @@ def preview_(
         exists = topic is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)
         index.follow(store)
         found = preview(store, index, criteria, topic=name if exists else None, now=datetime.now(UTC), days=days)
-    rows = [
-        {"id": hit.article.id, "moment": hit.article.moment, "title": hit.article.title, "words": " ".join(hit.words), "new": not hit.known}
-        for hit in found.newest
-    ]
+    rows = [pick(hit.article, "id", "moment", "title") | {"words": " ".join(hit.words), "new": not hit.in_topic} for hit in found.newest]
     if as_json:
-        removed = [{"id": article.id, "title": article.title} for article in found.goes]
-        print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": removed})
+        removed = [pick(article, "id", "title") for article in found.removed]
+        print_json({"topic": name, **pick(found, "stories", "added", "capped"), "newest": rows, "removed": removed})
         return
     stories = f"{'at least ' if found.capped else ''}{found.stories} stories"
-    typer.echo(f"{name}: {stories}, {found.comes} of them new to the topic, {len(found.goes)} would be removed")
+    typer.echo(f"{name}: {stories}, {found.added} of them new to the topic, {len(found.removed)} would be removed")
     print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
-    for article in found.goes:
+    for article in found.removed:
         typer.echo(clean(f"- {article.title}"))
 
 
@@ -92,10 +89,10 @@ def assign(
         now, removed = datetime.now(UTC), [name for name in gone or () if config.topic(name) is None]
         done = assign_to(store, rules, deleted=removed, since=now - timedelta(days=days), now=now, progress=report)
     if as_json:
-        print_json({"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)})
+        print_json({"checked": done.checked, "changed": done.changed, "added": dict(done.added), "removed": dict(done.removed)})
         return
-    typer.echo(f"{done.looked} articles of the last {days} days, {done.changed} changed")
-    for sign, totals in (("+", done.came), ("-", done.went)):
+    typer.echo(f"{done.checked} articles of the last {days} days, {done.changed} changed")
+    for sign, totals in (("+", done.added), ("-", done.removed)):
         for name, number in sorted(totals.items()):
             typer.echo(clean(f"  {name}: {sign}{number}"))
 

@@ -33,12 +33,12 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """A recommended story. ``by``: its reason as a stable slug, translated for readers (``neighbours``, ``content``, ``popular``,
-    ``fresh``, ``explore``). ``because``: the story in the reader's history most responsible for it, if any (「因为你看过…」)."""
+    ``fresh``, ``explore``). ``reason_story``: the story in the reader's history most responsible for it, if any (「因为你看过…」)."""
 
     story: str
     score: float
     by: str
-    because: str | None = None
+    reason_story: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,10 +179,10 @@ class Best:
         for name, part in zip(blend.feature_names(parts), parts, strict=True):
             sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
         by = max(sorted(sums), key=sums.__getitem__)
-        because = self._reason_story(story, by, question.history, alike)
-        by = "popular" if by in ("neighbours", "content") and because is None else by
+        reason_story = self._reason_story(story, by, question.history, alike)
+        by = "popular" if by in ("neighbours", "content") and reason_story is None else by
         by = "fresh" if by == "popular" and not self.stats.popular[-1][story] else by  # a story without views is not popular
-        return Recommendation(self.stats.items[story].story, round(score, 6), by, because)
+        return Recommendation(self.stats.items[story].story, round(score, 6), by, reason_story)
 
     def _content_overlap(self, history: Ints, stories: Ints) -> Floats:
         """Return the number of common labels plus the cosine of the words, for each story of ``history`` and each of ``stories``."""

@@ -82,7 +82,7 @@ class Results:
     words: tuple[str, ...] = ()
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     capped: bool = False
-    loose: bool = False
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def find(ask: Ask, query: Query) -> Results:
     total = _stories(response["aggregations"]) if query.collapse else response["hits"]["total"]["value"]
     buckets = {name: response["aggregations"][name]["buckets"] for name in (*FACETS, "day")}
     facets = {key: {str(bucket.get("key_as_string", bucket["key"])): _stories(bucket) for bucket in some} for key, some in buckets.items()}
-    return Results(page, total, parsed.words, sort_facets(facets), loose=total > 0 and rank == 0)
+    return Results(page, total, parsed.words, sort_facets(facets), relaxed=total > 0 and rank == 0)
 
 
 def _search_readings(ask: Ask, query: Query, parsed: match.ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:

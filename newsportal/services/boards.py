@@ -207,7 +207,7 @@ def rising_row(board: RisingBoard) -> dict[str, Any]:
     def plain(entry: BoardEntry) -> dict[str, Any]:
         rise = entry.rise
         return {
-            "title": entry.title, "event": rise.name if rise.kind == "event" else rise.event, "with": list(rise.with_words),
+            "title": entry.title, "event": rise.name if rise.kind == "event" else rise.event, "related_words": list(rise.with_words),
             "stories": rise.count, "sites": rise.sites, "expected": round(rise.expected, 2), "surprise": round(rise.surprise, 2),
             "days": list(rise.days), "latest": [{"id": item.id, "title": item.head.title, "url": item.head.url} for item in entry.stories],
         }  # fmt: skip

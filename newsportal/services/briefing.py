@@ -37,14 +37,14 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class BriefEvent:
-    """An event of a briefing. ``stories``: those of the period, most reported first. ``sites``: how many have them. ``follows``: it was
+    """An event of a briefing. ``stories``: those of the period, most reported first. ``sites``: how many have them. ``continues``: it was
     reported the day before. ``event``: its id in the store, if it has several stories there."""
 
     title: str
     sites: int
     stories: tuple[Story, ...]
     quotes: tuple[Quote, ...]
-    follows: bool
+    continues: bool
     event: str | None = None
 
     @property
@@ -151,7 +151,7 @@ def as_dict(briefing: Briefing) -> dict[str, Any]:
     """Return the briefing as output by commands and API."""
     events = [
         {
-            "title": event.title, "event": event.event, "sites": event.sites, "follows": event.follows, "last": event.last,
+            "title": event.title, "event": event.event, "sites": event.sites, "continues": event.continues, "last": event.last,
             "stories": [{"id": story.id, "title": story.head.title, "url": story.head.url} for story in event.stories],
             "sentences": [asdict(quote) for quote in event.quotes],
         }

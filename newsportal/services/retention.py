@@ -13,9 +13,9 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result. ``gone``: deleted rows by key of ``retention``; ``retained``: old articles kept, by reason; ``freed``: bytes on the disk."""
+    """Result. ``deleted``: rows by key of ``retention``; ``retained``: old articles kept, by reason; ``freed``: bytes on the disk."""
 
-    gone: Mapping[str, int]
+    deleted: Mapping[str, int]
     retained: Mapping[str, int]
     freed: int = 0
 
@@ -39,7 +39,7 @@ def prune(
     else:
         deleted["views"] = store.readers.prune_views(alpha=alpha, now=now, keep=views, closing=rules.shortest is not None)
     pruned = store.pruning.articles(rules, accounts.marks.filter_marked, now=now, dry_run=dry_run)
-    deleted.update(pruned.gone)
+    deleted.update(pruned.deleted)
     records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
         ("revisions", retention.revisions, store.pruning.revisions),
         ("reports", retention.reports, store.pruning.runs),

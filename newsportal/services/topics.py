@@ -129,10 +129,10 @@ AT_ONCE: Final = 200  # articles of a transaction: a concurrent crawl waits for 
 class AssignResult:
     """Number of articles examined and changed; topic → number of articles added, and removed."""
 
-    looked: int = 0
+    checked: int = 0
     changed: int = 0
-    came: Mapping[str, int] = field(default_factory=dict)
-    went: Mapping[str, int] = field(default_factory=dict)
+    added: Mapping[str, int] = field(default_factory=dict)
+    removed: Mapping[str, int] = field(default_factory=dict)
 
 
 def assign(
@@ -189,19 +189,19 @@ class Match:
 
     article: StoredArticle
     words: tuple[str, ...]
-    known: bool
+    in_topic: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A preview. ``stories``: number of matches, ``comes``: those new to the topic; ``newest``: the newest matches, newest first. ``goes``:
-    articles matched only by former keywords. ``looked``: articles checked; ``capped``: there may be more matches. ``empty``: no keyword."""
+    """A preview. ``stories``: number of matches, ``added``: those new to the topic; ``newest``: newest matches, newest first. ``removed``:
+    articles matched only by former keywords. ``checked``: their number; ``capped``: there may be more matches. ``empty``: no keyword."""
 
     stories: int = 0
-    comes: int = 0
+    added: int = 0
     newest: tuple[Match, ...] = ()
-    goes: tuple[StoredArticle, ...] = ()
-    looked: int = 0
+    removed: tuple[StoredArticle, ...] = ()
+    checked: int = 0
     capped: bool = False
     empty: bool = False
 
@@ -226,7 +226,7 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     newest = tuple(sorted(found.values(), key=lambda hit: hit.article.moment, reverse=True))
     words = [(word, TopicRule("", any=(word,))) for word in (*rule.must, *rule.any)]
     sample = tuple(replace(hit, words=tuple(word for word, single in words if is_match(single, hit.article))) for hit in newest[:SHOWN])
-    return Preview(len(newest), sum(not hit.known for hit in newest), sample, leaving, len(ids), capped or rule != full_rule)
+    return Preview(len(newest), sum(not hit.in_topic for hit in newest), sample, leaving, len(ids), capped or rule != full_rule)
 
 
 def is_match(rule: TopicRule, article: StoredArticle) -> bool:
@@ -253,7 +253,7 @@ def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) 
             continue
         before = found.get(article.story_id)
         newest = before.article if before is not None and before.article.moment >= article.moment else article
-        found[article.story_id] = Match(newest, (), topic in article.topics or (before is not None and before.known))
+        found[article.story_id] = Match(newest, (), topic in article.topics or (before is not None and before.in_topic))
     return found
 
 

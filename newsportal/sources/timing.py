@@ -168,7 +168,7 @@ class SourceSchedule:
     policy: str
     last: datetime | None
     next: datetime
-    why: Message
+    reason: Message
     hub: bool
     expected: tuple[float, ...] | None
     hours_on: tuple[int, ...] | None

@@ -162,7 +162,7 @@ class Fault:
 
     table: str
     row: str
-    why: str
+    reason: str
 
 
 def find_faults(records: Records, progress: OnProgress = ignore_progress) -> list[Fault]:

@@ -81,7 +81,7 @@ def _add_documents(connection: Connection, corpus: str, fresh: Mapping[str, NewD
         elif row["label"] == label:
             counts["same"] += 1
         elif RANKS[row["label_source"]] > RANKS[by["label_source"]]:
-            counts["kept"] += 1
+            counts["outranked"] += 1
         else:
             _relabel(connection, row, label, by)
             counts["relabelled"] += 1

@@ -70,13 +70,13 @@ class Document:
 class ImportResult:
     """Result of ``add``; the counts sum up to the number of documents.
 
-    ``relabelled``: known, with a changed label; ``kept``: known, with a label of a higher rank, which stays; ``same``: known with this
+    ``relabelled``: known, with a changed label; ``outranked``: known, with a label of a higher rank, which stays; ``same``: known with this
     label; ``repeated``: repeated within this call; ``contradicted``: repeated with different labels, the first is used.
     """
 
     added: int = 0
     relabelled: int = 0
-    kept: int = 0
+    outranked: int = 0
     same: int = 0
     repeated: int = 0
     contradicted: int = 0

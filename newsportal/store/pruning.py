@@ -60,7 +60,7 @@ class Ages:
 class PruneResult:
     """Numbers of articles deleted, by setting, and of old ones kept, by reason."""
 
-    gone: Counter[str] = field(default_factory=Counter)
+    deleted: Counter[str] = field(default_factory=Counter)
     retained: Counter[str] = field(default_factory=Counter)
 
 
@@ -95,7 +95,7 @@ class Pruning(Part):
                     _delete(connection, due, now)
                 reasons |= meanwhile
             for story, counts in reasons.items():
-                (found.gone if story in due else found.retained).update(counts)
+                (found.deleted if story in due else found.retained).update(counts)
         return found
 
     def revisions(self, before: datetime, *, dry_run: bool = False) -> int:

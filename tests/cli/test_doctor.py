@@ -30,7 +30,7 @@ def run_doctor(path: Path, *options: str) -> Result:
 
 
 def findings_of(result: Result) -> dict[str, dict[str, Any]]:
-    return {finding["what"]: finding for finding in map(json.loads, result.stdout.splitlines())}
+    return {finding["check"]: finding for finding in map(json.loads, result.stdout.splitlines())}
 
 
 @pytest.fixture
@@ -52,9 +52,14 @@ def test_healthy_machine_passes(file: Path) -> None:
 
 def test_findings_are_json_lines(file: Path) -> None:
     found = findings_of(run_doctor(file, "--json"))
-    assert found["store"]["says"] == "0 articles, 0 stories"
+    assert found["store"]["message"] == "0 articles, 0 stories"
     assert found["sources.yaml"]["ok"] is True
-    assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1 hosts were resolved", "remedy": found["network"]["remedy"]}
+    assert found["network"] == {
+        "check": "network",
+        "ok": True,
+        "message": "1 of 1 hosts were resolved",
+        "remedy": found["network"]["remedy"],
+    }
     assert "network" not in findings_of(run_doctor(file, "--json", "--no-network"))
 
 
@@ -70,7 +75,7 @@ def test_missing_contact_is_reported(file: Path) -> None:
 def test_https_url_needs_trusted_proxies(file: Path) -> None:
     def finding_for(portal: str) -> Finding | None:
         file.write_text(f"{GOOD}portal: {{{portal}}}\n", "utf-8")
-        return next((finding for finding in findings(file, network=False) if finding.what == "portal's address"), None)
+        return next((finding for finding in findings(file, network=False) if finding.check == "portal's address"), None)
 
     found = finding_for('url: "https://news.example/"')
     assert found is not None
@@ -83,7 +88,7 @@ def test_https_url_needs_trusted_proxies(file: Path) -> None:
 
 
 def test_health_of_the_sources_is_one_line(file: Path) -> None:
-    assert findings_of(run_doctor(file, "--json"))["sources' health"]["says"] == "1 new"
+    assert findings_of(run_doctor(file, "--json"))["sources' health"]["message"] == "1 new"
     store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
     for hours in (2, 1):
         store.visits.add(Visit("feed:甲", datetime.now(UTC) - timedelta(hours=hours), list_failed={"dns": 1}))
@@ -178,7 +183,7 @@ def test_invalid_store_is_reported(file: Path) -> None:
     (file.parent / "data" / "newsportal.db").write_bytes("不是数据库".encode() * 1000)
     found = findings_of(run_doctor(file, "--json"))
     assert found["store"]["ok"] is False
-    assert "it is not an SQLite database" in found["store"]["says"]
+    assert "it is not an SQLite database" in found["store"]["message"]
     assert "store:" in found["store"]["remedy"]
     assert run_doctor(file).exit_code == 1
 
@@ -189,11 +194,11 @@ def test_missing_network_is_reported_and_other_checks_continue(file: Path) -> No
     result = run_doctor(file, "--json")
     assert result.exit_code == 1
     assert findings_of(result)["network"]["ok"] is False
-    assert "newsportal-nowhere.invalid" in findings_of(result)["network"]["says"]
+    assert "newsportal-nowhere.invalid" in findings_of(result)["network"]["message"]
     assert findings_of(result)["store"]["ok"] is True
 
 
 def test_network_is_not_checked_without_sources(file: Path) -> None:
     file.write_text("feeds: []\n", "utf-8")
-    finding = next(finding for finding in findings(file, network=True) if finding.what == "network")
+    finding = next(finding for finding in findings(file, network=True) if finding.check == "network")
     assert finding.ok is None

@@ -47,7 +47,7 @@ def plain(*arguments: str) -> str:
 
 def test_revise(store: Store) -> None:
     run("rebuild")
-    assert run("revise") == [{"events": 2, "parted": 0, "joined": 0, "conflicts": 0, "more": False}]
+    assert run("revise") == [{"events": 2, "split": 0, "joined": 0, "conflicts": 0, "more": False}]
     assert plain("revise").startswith("0 events checked, 0 split")
 
 

@@ -184,15 +184,15 @@ def test_clear_asks_for_confirmation(portal: Portal) -> None:
 @pytest.mark.slow
 def test_doctor_reports_the_queue(portal: Portal) -> None:
     def finding() -> Any:
-        return next(check for check in findings(portal.path, network=False) if check.what == "queue of requests")
+        return next(check for check in findings(portal.path, network=False) if check.check == "queue of requests")
 
     assert finding().ok is None
     portal.queue().push([task("1")])
     assert finding().ok is True
-    assert "1 request waits" in finding().says
+    assert "1 request waits" in finding().message
     set_aside(portal, "poison")
     assert finding().ok is False
-    assert "1 set aside" in finding().says
+    assert "1 set aside" in finding().message
     assert "newsportal frontier aside" in finding().remedy
 
 

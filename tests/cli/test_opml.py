@@ -76,7 +76,7 @@ def test_dry_run_writes_nothing(file: Path, opml: Path) -> None:
     result = run("import", opml, "--dry-run", "--json", "--category", "要闻", "--disabled", "--sources", file)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert rows[0] == {"name": "北辰-股市", "url": "https://beichen.example/rss", "category": "要闻", "enabled": False, "added": False}
-    assert {"url": "https://qingtai.example/atom.xml", "added": False, "there": "feed:青苔科技"} in rows
+    assert {"url": "https://qingtai.example/atom.xml", "added": False, "existing": "feed:青苔科技"} in rows
     error = "'http://user:***@a.example/ x' contains a space, a backslash or a control character"
     assert [row["error"] for row in rows if "error" in row] == [error]
     assert file.read_text("utf-8") == FILE

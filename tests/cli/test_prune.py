@@ -30,7 +30,7 @@ def test_prune_counts_and_then_deletes(tmp_path: Path) -> None:
     for words, deleted in (("--dry-run", 1), ("--json", 1), ("--vacuum", 0)):
         row = json.loads(run_command("prune", "--json", words, "--sources", file).output)
         assert row["dry_run"] is (words == "--dry-run")
-        assert row["gone"].get("sources.快讯", 0) == deleted
+        assert row["deleted"].get("sources.快讯", 0) == deleted
         assert row["retained"] == {"edited": 1}
     with closing(open_store(load(file).store)) as store:
         assert {found.title for found in store.all_articles()} == {"标题 b", "标题 c"}

@@ -165,7 +165,7 @@ def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.
     before = sorted(folder.rglob("*"))
     lines = [json.loads(line) for line in run("publish", "check", "--json").output.splitlines()]
     assert [(line["target"], line["problems"]) for line in lines] == [("cms", []), ("files", []), ("hook", [])]
-    cms, files, message = ([(step["what"], step["values"]) for step in line["steps"]] for line in lines)
+    cms, files, message = ([(step["operation"], step["values"]) for step in line["steps"]] for line in lines)
     assert cms[0][0].startswith("INSERT INTO posts")
     assert cms[0][1]["title"] == "一篇样稿 (a sample)"
     assert files[0][0].startswith(f"write {folder}/out/")

@@ -79,12 +79,12 @@ def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Re
 def test_empty_store_trains_nothing(store: Store, sources: Path) -> None:
     results = trained(store, sources)
     assert {name: result.version for name, result in results.items()} == {CATEGORIES: None, corpus_of("码头"): None}
-    assert "no articles" in str(results[CATEGORIES].why)
+    assert "no articles" in str(results[CATEGORIES].reason)
 
 
 def test_categories_are_trained_when_enough_articles_are_new(store: Store, sources: Path) -> None:
     fill(store, 20)
-    assert "40 articles" in str(trained(store, sources)[CATEGORIES].why)
+    assert "40 articles" in str(trained(store, sources)[CATEGORIES].reason)
     fill(store, 40, 20)
     first = trained(store, sources)[CATEGORIES]
     assert (first.version, first.active, first.documents) == (1, True, 120)
@@ -122,6 +122,6 @@ def test_topic_with_too_few_articles_is_not_trained(store: Store, sources: Path)
     for n in range(20):
         write(store, "码头", n, "feed:选", (TopicMark("码头", "keywords"),))
     result = trained(store, sources)[corpus_of("码头")]
-    assert (result.version, str(result.why)) == (None, "it needs 100 articles")
+    assert (result.version, str(result.reason)) == (None, "it needs 100 articles")
     assert store.corpora.find(corpus_of("码头")) is None
     assert result.sentence() == "topic:码头: 20 labelled articles, 0 of them new; not trained: it needs 100 articles"

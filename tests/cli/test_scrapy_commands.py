@@ -37,7 +37,7 @@ def test_our_commands_are_listed() -> None:
 def test_our_command_has_the_same_options() -> None:
     result = scrapy("extract", "--help")
     assert (result.returncode, "--algorithm" in result.stdout) == (0, True)
-    assert scrapy("doctor", "--no-network", "--json").stdout.startswith('{"what": "Python"')
+    assert scrapy("doctor", "--no-network", "--json").stdout.startswith('{"check": "Python"')
     refused = scrapy("search", "词", "--sources", "nowhere.yaml")
     assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
     assert "nowhere.yaml" in refused.stderr

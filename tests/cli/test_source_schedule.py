@@ -48,11 +48,11 @@ def test_soonest_source_comes_first_with_its_reason(tmp_path: Path) -> None:
     result = run("--sources", str(file(tmp_path)), "--json")
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [row["key"] for row in rows] == ["engine:baidu_news", "feed:快报", "feed:定报"]
-    assert rows[0]["why"] == "never visited"
-    assert "entries a day" in rows[1]["why"]
+    assert rows[0]["reason"] == "never visited"
+    assert "entries a day" in rows[1]["reason"]
     assert len(rows[1]["expected"]) == 24
     assert sum(rows[1]["expected"]) > 40
-    assert (rows[2]["policy"], rows[2]["why"], rows[2]["expected"]) == ("fixed", "every 300 minutes", None)
+    assert (rows[2]["policy"], rows[2]["reason"], rows[2]["expected"]) == ("fixed", "every 300 minutes", None)
 
 
 def test_expected_entries_as_bars(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_source_with_hub(tmp_path: Path) -> None:
     store.close()
     row = json.loads(run("快报", "--sources", str(path), "--json").stdout)
     assert row["hub"] is True
-    assert "its WebSub hub notifies" in row["why"]
+    assert "its WebSub hub notifies" in row["reason"]
 
 
 def test_hours_of_paper_b(tmp_path: Path) -> None:

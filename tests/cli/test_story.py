@@ -123,4 +123,6 @@ def test_change_is_logged_if_there_are_accounts(store: Store, tmp_path: Path) ->
     assert not Path(place.removeprefix("sqlite:///")).exists(), "no accounts are created for a store without a portal"
     with closing(open_accounts(place)) as accounts:
         story("reveal", added.id)
-        assert [(entry.action, entry.thing, entry.way) for entry in accounts.audit_log.entries()] == [("article.show", added.id, "command")]
+        assert [(entry.action, entry.subject, entry.method) for entry in accounts.audit_log.entries()] == [
+            ("article.show", added.id, "command")
+        ]

@@ -8,7 +8,7 @@ import pytest
 
 from newsportal.cli.schedule import lines
 
-TRAINED = {"corpus": "categories", "version": 2, "active": True, "documents": 120, "why": ""}
+TRAINED = {"corpus": "categories", "version": 2, "active": True, "documents": 120, "reason": ""}
 CRAWLED = {"stored": 1, "folded": 2, "known": 3, "failures": 0, "list_failures": 0, "reason": "finished", "finished": True}
 
 
@@ -33,14 +33,14 @@ def ended(kind: str, **facts: Any) -> list[str]:
         ("retrain", {"result": "cancelled"}, []),
         ("fit", {"outcome": [{"views": 9, "readers": 2, "seconds": 3.2}]}, ["recommendations learnt from 9 views of 2 readers in 3 s"]),
         ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the previous one stays in use"]),
-        ("prune", {"outcome": [{"gone": {"articles": 4, "log": 0}}]}, ["deleted as expired: 4 articles"]),
-        ("prune", {"outcome": [{"gone": {"log": 0}}]}, []),
+        ("prune", {"outcome": [{"deleted": {"articles": 4, "log": 0}}]}, ["deleted as expired: 4 articles"]),
+        ("prune", {"outcome": [{"deleted": {"log": 0}}]}, []),
         (
             "revise",
-            {"outcome": [{"events": 9, "parted": 1, "joined": 2, "more": False}]},
+            {"outcome": [{"events": 9, "split": 1, "joined": 2, "more": False}]},
             ["9 events checked: 1 split, 2 joined"],
         ),
-        ("revise", {"outcome": [{"events": 9, "parted": 0, "joined": 0, "more": False}]}, []),
+        ("revise", {"outcome": [{"events": 9, "split": 0, "joined": 0, "more": False}]}, []),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 0, "reasons": []}]}, ["nothing is due"]),
         ("crawl", {"outcome": [{**CRAWLED, "sources": 1, "reasons": ["a: dns"]}]}, ["1 new story, 2 folded, 3 known", "  a: dns"]),
         ("crawl", {"spider": "rss", "outcome": [CRAWLED]}, ["job 5f1c0a2b: rss ended; 1 new story, 2 folded, 3 known"]),

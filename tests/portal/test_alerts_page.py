@@ -57,7 +57,7 @@ def test_created_alert_is_shown_without_secret(editor: httpx.Client) -> None:
     assert re.search(r'name="hours"[^>]*value="8, 18"|value="8, 18"[^>]*name="hours"', page)
     assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
     accounts = editor.accounts  # type: ignore[attr-defined]
-    (entry,) = [entry for entry in accounts.audit_log.entries(limit=50) if entry.action == "alert.make" and entry.thing == id]
+    (entry,) = [entry for entry in accounts.audit_log.entries(limit=50) if entry.action == "alert.make" and entry.subject == id]
     assert "geheim" not in str(entry)
 
 
@@ -99,7 +99,7 @@ def test_briefing_alert_has_hours_and_optional_topic(editor: httpx.Client) -> No
     assert "alert-hours-error" in invalid.text
     assert "/alerts/new?about=briefing" in editor.get("/briefing").text
     data = editor.get("/api/v1/alerts").json()
-    assert [(alert["about"], alert["of"], alert["digest"]) for alert in data if alert["id"] == id] == [("briefing", "旅游", [8, 18])]
+    assert [(alert["about"], alert["subject"], alert["digest"]) for alert in data if alert["id"] == id] == [("briefing", "旅游", [8, 18])]
 
 
 def test_alert_is_paused_resumed_and_deleted(editor: httpx.Client) -> None:

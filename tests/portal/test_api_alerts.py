@@ -14,7 +14,13 @@ from newsportal.services.daily import DailySums
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
-ALERT = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": "https://hooks.example/geheim-4711"}, "digest": [8, 18]}
+ALERT = {
+    "about": "topic",
+    "subject": "旅游",
+    "channel": "webhook",
+    "fields": {"url": "https://hooks.example/geheim-4711"},
+    "digest": [8, 18],
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +61,7 @@ def test_alert_lifecycle(editor: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "invalid", [{"of": "没有"}, {"channel": "pigeon"}, {"digest": [25]}, {"per_hour": 0}, {"quiet": [1, 99]}, {"channel": "apprise"}]
+    "invalid", [{"subject": "没有"}, {"channel": "pigeon"}, {"digest": [25]}, {"per_hour": 0}, {"quiet": [1, 99]}, {"channel": "apprise"}]
 )
 def test_invalid_alert_is_refused(editor: httpx.Client, invalid: dict[str, Any]) -> None:
     answer = editor.post("/api/v1/alerts", json=ALERT | invalid)

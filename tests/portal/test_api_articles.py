@@ -95,7 +95,7 @@ def test_articles_are_hidden_classified_folded_and_listed(client: httpx.Client, 
     assert not {item["id"] for item in further} & {item["id"] for item in page["items"]}
     first, second = [story for story in own_store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
     moved = client.post(f"articles/{first.head.id}/fold", json={"story": second.id}).json()
-    assert moved == {"article": first.head.id, "story": second.id, "came_from": first.id, "back": None}
+    assert moved == {"article": first.head.id, "story": second.id, "previous_story": first.id, "undo_story": None}
     (candidate,) = client.get(f"articles/{id}/candidates", params={"q": second.id}).json()
     assert (candidate["story"], candidate["versions"], 0 <= candidate["shared"] < 1) == (second.id, 2, True)
     assert client.get("articles/none/candidates").status_code == 404
@@ -108,7 +108,7 @@ def test_article_is_published_and_withdrawn(client: httpx.Client, id: str) -> No
     assert client.get("publishing/counts").json() == {}
     (trial,) = client.get("publishing/trial", params={"target": "站点", "article": id}).json()
     assert trial["refused"] is None
-    assert trial["steps"][0]["what"].startswith("write ")
+    assert trial["steps"][0]["operation"].startswith("write ")
     entry = client.post("publishing/ask", json={"target": "站点", "article": id, "wanted": "there"}).json()
     assert (entry["state"], entry["wanted"]) == ("waiting", "there")
     assert client.post("publishing/ask", json={"target": "站点", "article": id, "wanted": "gone"}).json()["wanted"] == "gone"

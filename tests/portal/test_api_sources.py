@@ -120,7 +120,7 @@ def test_lists_of_sources_and_schedule(connect: Any) -> None:
     assert "geheim" not in client.get("sources").text
     assert client.get("sources?cursor=nonsense").status_code == 400
     assert [item["key"] for item in client.get("sources?q=乙").json()["items"]] == ["feed:乙报"]
-    assert {item["why"] for item in client.get("schedule").json()["items"]} == {"never visited"}
+    assert {item["reason"] for item in client.get("schedule").json()["items"]} == {"never visited"}
 
 
 def test_visit_is_requested(connect: Any) -> None:

@@ -54,9 +54,9 @@ def test_topics_are_read_previewed_and_changed(editor: httpx.Client, tmp_path: P
     assert editor.put("topics/settings/无", json={"name": "别的"}).status_code == 404
     invalid = editor.put("topics/settings/新", json={"name": "a/b", "engines": ["none"]})
     assert (invalid.status_code, invalid.json()["error"]["code"]) == (422, "not-valid")
-    assert editor.post("topics/settings/新/move", json={"to": "up"}).json() == ["新", "出行"]
-    assert editor.post("topics/settings/无/move", json={"to": "up"}).status_code == 404
-    assert editor.post("topics/settings/新/move", json={"to": "left"}).status_code == 422
+    assert editor.post("topics/settings/新/move", json={"direction": "up"}).json() == ["新", "出行"]
+    assert editor.post("topics/settings/无/move", json={"direction": "up"}).status_code == 404
+    assert editor.post("topics/settings/新/move", json={"direction": "left"}).status_code == 422
     assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 204
     assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 404
     assert [topic.name for topic in load(tmp_path / "sources.yaml").topics] == ["出行"]
@@ -100,15 +100,15 @@ def test_model_is_trained_inspected_and_used(editor: httpx.Client, store: Store)
         time.sleep(0.2)
     assert (job["state"], job["failure"]) == ("done", None)
     (version,) = editor.get("models/新闻").json()
-    assert (version["version"], version["kept"], version["active"]) == (1, True, True)
+    assert (version["version"], version["stored"], version["active"]) == (1, True, True)
     assert version["report"]["labels"]
     assert editor.post("models/新闻/1/use", json={}).status_code == 204
     assert editor.post("models/新闻/7/use", json={}).status_code == 404
     assert [(label["label"], label["documents"]) for label in editor.get("corpora/新闻/labels").json()] == [("体育", 30), ("财经", 30)]
     mistakes = editor.get("models/新闻/1/mistakes").json()
-    assert mistakes["looked"] == version["held_out"]
-    assert mistakes["wrong"] >= len(mistakes["shown"])
-    assert all(mistake["true"] != mistake["given"] for mistake in mistakes["shown"])
+    assert mistakes["evaluated"] == version["held_out"]
+    assert mistakes["wrong"] >= len(mistakes["documents"])
+    assert all(mistake["true"] != mistake["predicted"] for mistake in mistakes["documents"])
     data = editor.get("models/新闻/1/words", params={"label": "体育", "limit": 5}).json()
     assert data[0]["weight"] >= data[-1]["weight"] > 0
     assert editor.get("models/新闻/1/words", params={"label": "无"}).json()["error"]["code"] == "no-label"

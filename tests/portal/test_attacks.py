@@ -107,7 +107,7 @@ def test_audit_entry_is_one_escaped_row(admin: httpx.Client, program: httpx.Clie
     assert len(rows) == len(before) + 1
     assert rows[0].xpath(".//span/@title") == ["topic.delete"]
     assert not set("\x1b\u202e") & set(text)
-    assert program.get("/api/v1/audit").json()["items"][0]["thing"] == forged
+    assert program.get("/api/v1/audit").json()["items"][0]["subject"] == forged
 
 
 def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
@@ -199,7 +199,7 @@ def test_desk_pages_do_not_connect_to_internal_addresses(admin: httpx.Client, pr
     for address in addresses:
         assert admin.post("/wrappers/feed:甲报/try", data={"body": "p", "url": address}).status_code == 422
         assert admin.post("/templates/try", data={"url": address}).status_code == 422
-    alert = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": addresses[0]}}
+    alert = {"about": "topic", "subject": "旅游", "channel": "webhook", "fields": {"url": addresses[0]}}
     id = program.post("/api/v1/alerts", json=alert).json()["id"]
     assert program.post(f"/api/v1/alerts/{id}/test").json()["error"]["code"] == "not-sent"
     assert internal_server[1:] == []

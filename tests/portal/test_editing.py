@@ -50,7 +50,7 @@ def fields(answer: httpx.Response) -> dict[str, str]:
 
 def audited(client: httpx.Client) -> list[tuple[str, str]]:
     entries = client.accounts.audit_log.entries(limit=20)  # type: ignore[attr-defined]
-    return [(entry.action, entry.thing) for entry in reversed(entries)]
+    return [(entry.action, entry.subject) for entry in reversed(entries)]
 
 
 def version_url(store: Store, id: str) -> str:

@@ -153,7 +153,7 @@ def test_event_changes_require_an_editor(client: httpx.Client, editor: httpx.Cli
 def test_api_returns_events_with_stories_and_points(client: httpx.Client, own_store: Store) -> None:
     page = client.get("/api/v1/events").json()
     assert [(event["id"], event["title"], event["stories"]) for event in page["items"]] == [("bridge", "大桥垮塌", 3)]
-    assert len(client.get("/api/v1/events", params={"least": 1, "order": "newest"}).json()["items"]) == 2
+    assert len(client.get("/api/v1/events", params={"min_stories": 1, "order": "newest"}).json()["items"]) == 2
     since = datetime(2026, 5, 19, tzinfo=UTC) + timedelta(hours=1)
     assert client.get("/api/v1/events", params={"since": since.isoformat()}).json()["items"] == []
     event = client.get("/api/v1/events/bridge").json()
@@ -162,7 +162,7 @@ def test_api_returns_events_with_stories_and_points(client: httpx.Client, own_st
         ("2026-05-17", True),
         ("2026-05-18", False),
     ]
-    assert [teller["site"] for teller in event["tellers"]] == ["站点0", "站点1", "站点2"]
+    assert [teller["site"] for teller in event["publishers"]] == ["站点0", "站点1", "站点2"]
     assert [member["story"]["id"] for member in event["members"]] == own_store.ids[:3]  # type: ignore[attr-defined]
     assert event["members"][0]["words"] == ["青河", "垮塌"]
     assert client.get("/api/v1/events/none").status_code == 404

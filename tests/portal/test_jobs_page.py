@@ -34,7 +34,7 @@ def records(tmp_path: Path) -> Records:
         Job("crawl1", "rss", "done", outcome=(outcome_of(CRAWLED),), origin="schedule"),
         Job("crawl2", "", "done", outcome=(outcome_of(IDLE),), origin="up"),
         Job("fit1", kind="fit", state="done", outcome=({"views": 9, "readers": 2, "seconds": 1.5},), origin="up"),
-        Job("prune1", kind="prune", state="done", outcome=({"gone": {"articles": 3, "log": 1}},), origin="up"),
+        Job("prune1", kind="prune", state="done", outcome=({"deleted": {"articles": 3, "log": 1}},), origin="up"),
         Job("retrain1", kind="retrain", state="failed", error={"code": "timeout", "text": "it took more than 1800 seconds"}, origin="up"),
         Job("lost1", kind="retrain", pid=1, born="0", origin="up"),
     ]
@@ -69,7 +69,7 @@ def test_api_returns_outcomes_and_errors(editor: httpx.Client) -> None:
     assert jobs["fit1"]["outcome"] == [{"views": 9, "readers": 2, "seconds": 1.5}]
     assert (jobs["retrain1"]["state"], jobs["retrain1"]["failure"]) == ("failed", "it took more than 1800 seconds")
     assert jobs["lost1"]["state"] == "lost"
-    assert editor.get("/api/v1/jobs/prune1").json()["outcome"] == [{"gone": {"articles": 3, "log": 1}}]
+    assert editor.get("/api/v1/jobs/prune1").json()["outcome"] == [{"deleted": {"articles": 3, "log": 1}}]
 
 
 def test_crawl_of_another_process_is_stopped(editor: httpx.Client, records: Records) -> None:

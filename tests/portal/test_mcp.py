@@ -299,7 +299,7 @@ def test_read_token_reads_with_any_user(portal: Newsroom, transport: str) -> Non
 def test_editor_tools_change_the_portal(portal: Newsroom, transport: str, web: MadeUpWeb) -> None:
     talk(portal, transport, portal.tokens["editor"], use_editor_tools, web)
     with closing(open_accounts(f"sqlite:///{portal.folder / 'accounts.db'}")) as accounts:
-        entries = [entry for entry in accounts.audit_log.entries(person="editor") if entry.way == "token"]
+        entries = [entry for entry in accounts.audit_log.entries(person="editor") if entry.method == "token"]
     assert {"source.add", "topic.add", "publishing.ask"} <= {entry.action for entry in entries}
 
 

@@ -94,7 +94,7 @@ def test_readiness_requires_the_store(serve: Any, tmp_path: Path, settings: Sour
 
         def __getattr__(self, name: str) -> Any:
             def refused(*_: object, **__: object) -> Any:
-                raise StoreUnavailable("away")
+                raise StoreUnavailable("error")
 
             return refused
 
@@ -242,13 +242,13 @@ def test_running_crawls_are_shown_with_rates(serve: Any, store: Store, index: An
     assert "甲（订阅源）" in text
     rows = lxml_html.document_fromstring(text).xpath("//tr[@data-run]")
     assert [[cell.text_content() for cell in row[1:]] for row in rows] == [["hub", "50", "12.5", "30", "3"]]
-    (data,) = client.get("/api/v1/monitor/going").json()
-    assert (data["fetched"], data["a_minute"]) == (50, 12.5)
+    (data,) = client.get("/api/v1/monitor/running").json()
+    assert (data["fetched"], data["pages_per_minute"]) == (50, 12.5)
     queues = client.get("/api/v1/monitor/queues").json()
     assert (queues["queues"][0]["waiting"], queues["aside"][0]["reason"]) == (7, "died")
     machine = client.get("/api/v1/monitor/machine").json()
     assert machine["load"] >= 0
-    assert machine["memory_beside"] >= 0
+    assert machine["memory_children"] >= 0
     assert serve(store, index, settings, role="editor").get("/api/v1/monitor/queues").status_code == 404
 
 

@@ -102,7 +102,7 @@ def test_article_is_published_and_withdrawn(serve: Any, own_store: Store, tmp_pa
     client.post(undo, headers=FORM)
     assert entry(own_store, id, "空的").wanted == "gone"
     log = client.accounts.audit_log.entries()
-    assert [(row.action, row.thing) for row in log] == [("publishing.ask", id)] * 2
+    assert [(row.action, row.subject) for row in log] == [("publishing.ask", id)] * 2
     for invalid in (
         {"target": "nowhere", "wanted": "there"},
         {"target": "空的", "wanted": "burnt"},

@@ -74,7 +74,9 @@ def test_unknown_day_or_topic_is_not_found(client: httpx.Client, query: str) -> 
 def test_api_returns_rising_words_and_events(client: httpx.Client, newsroom: ModuleType) -> None:
     data = client.get("/api/v1/rising").json()
     assert (data["stories"], data["past"]) == (8, 22)
-    assert [(word["title"], word["event"], word["with"], word["stories"]) for word in data["words"]] == [(EVIL, "storm", ["海燕"], 6)]
+    assert [(word["title"], word["event"], word["related_words"], word["stories"]) for word in data["words"]] == [
+        (EVIL, "storm", ["海燕"], 6)
+    ]
     assert [event["event"] for event in data["events"]] == ["storm"]
     before = (newsroom.NOW - timedelta(hours=3)).isoformat()
     assert client.get("/api/v1/rising", params={"at": before, "topic": "旅游"}).json()["words"] == []

@@ -137,7 +137,7 @@ def test_boilerplate_lines_are_shown_and_forgotten(editor: httpx.Client, store: 
     store.save_site_lines({"port.example": {url: pack_page(lines) for url, lines in knowledge.pages()}}, now=NOW, max_sites=10)
     assert 'data-site="port.example"' in editor.get("/templates").text
     assert "news/1.html" in editor.get("/templates/site?name=port.example").text
-    assert editor.post("/templates/forget", data={"site": "port.example", "what": "lines"}).status_code == 303
+    assert editor.post("/templates/forget", data={"site": "port.example", "kind": "lines"}).status_code == 303
     assert store.site_lines("port.example") == {}
     assert [entry.action for entry in editor.accounts.audit_log.entries()] == ["template.forget"]  # type: ignore[attr-defined]
 
@@ -153,12 +153,12 @@ def test_api_of_rules_and_templates(editor: httpx.Client, store: Store) -> None:
     api = "/api/v1"
     assert [(row["key"], row["body"]) for row in editor.get(f"{api}/wrappers").json()] == [("feed:江", ".text"), ("feed:海港", None)]
     checked = editor.post(f"{api}/wrappers/{KEY}/try", json={"body": ".text", "title": "h1"}).json()
-    assert (checked["whence"], checked["read"], checked["alike"], len(checked["pages"])) == ("archive", 3, 3, 3)
+    assert (checked["origin"], checked["read"], checked["similar"], len(checked["pages"])) == ("archive", 3, 3, 3)
     for invalid in ({"body": "div[["}, {"body": ".text", "url": "http://127.0.0.1:9/"}):
         assert editor.post(f"{api}/wrappers/{KEY}/try", json=invalid).status_code == 422, invalid
     assert editor.post(f"{api}/wrappers/feed:none/try", json={}).status_code == 404
     best, tree = editor.post(f"{api}/templates/try", json={"html": page("渡轮今晨开航")}).json()
-    assert ("渡轮今晨开航" in best["text"], tree["text"], bool(tree["why"])) == (True, None, True)
+    assert ("渡轮今晨开航" in best["text"], tree["text"], bool(tree["reason"])) == (True, None, True)
     manual = "".join(f"<h2>第{n}步</h2><p>把螺丝刀转到{n}号位，听到一声轻响，再装上后盖，然后用力按一下。</p>" for n in range(9))
     html = page("渡轮今晨开航").replace("</body>", f"<script>alert(1)</script>{manual}</body>")
     content = editor.post(f"{api}/extract", json={"url": "https://port.example/a", "html": html}).json()
@@ -169,7 +169,7 @@ def test_api_of_rules_and_templates(editor: httpx.Client, store: Store) -> None:
     assert editor.post(f"{api}/templates/learn", json={}).json()["pages"] == 3
     store.save_site_lines({"port.example": {"https://port.example/1": b"unreadable"}}, now=NOW, max_sites=9)
     (site,) = [row for row in editor.get(f"{api}/templates").json() if row["site"] == "port.example"]
-    assert site["known_pages"] == 1
-    assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 204
-    assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 404
+    assert site["read_pages"] == 1
+    assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "kind": "lines"}).status_code == 204
+    assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "kind": "lines"}).status_code == 404
     assert {"template.learn", "template.forget"} <= {entry.action for entry in editor.accounts.audit_log.entries()}  # type: ignore[attr-defined]

@@ -379,7 +379,7 @@ def test_changes_are_audited_without_secrets(connect: Any, path: Path) -> None:
     client.post("/sources/feed:乙报/delete", data={"x": ""})
     client.post("/sources/feed:甲报/run", data={"x": ""})
     entries = client.accounts.audit_log.entries()  # type: ignore[attr-defined]
-    actions = [(entry.action, entry.thing) for entry in entries]
+    actions = [(entry.action, entry.subject) for entry in entries]
     assert actions == [("source.run", "feed:甲报"), ("source.delete", "feed:乙报"), ("source.change", "feed:乙报")]
     assert "geheim" not in str(entries)
     assert "国际" in str(entries)

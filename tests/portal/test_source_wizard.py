@@ -172,7 +172,7 @@ def test_api_imports_opml(client: httpx.Client, path: Path) -> None:
     dry = client.post("/api/v1/sources/opml?dry_run=true", content=OPML.encode(), headers=kind).json()
     assert ([feed["name"] for feed in dry["added"]], dry["changed"]) == (["新报"], False)
     imported = client.post("/api/v1/sources/opml?enabled=false", content=OPML.encode(), headers=kind).json()
-    assert imported["there"] == {"http://127.0.0.1:48999/feed": "feed:老报"}
+    assert imported["existing"] == {"http://127.0.0.1:48999/feed": "feed:老报"}
     assert (load(path).feeds[1].category, load(path).feeds[1].enabled) == ("财经", False)
     assert client.post("/api/v1/sources/opml", content=b"<rss/>", headers=kind).json()["error"]["code"] == "no-opml"
     assert client.post("/api/v1/sources/opml", content=b" " * 8_400_000, headers=kind).status_code == 413

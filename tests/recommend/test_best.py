@@ -97,12 +97,12 @@ def test_seen_excluded_and_future_stories_are_not_recommended() -> None:
     assert all(model().stats.items[model().numbers[name]].published <= NOW for name in names)
 
 
-def test_because_is_a_story_of_the_readers_history() -> None:
+def test_reason_is_a_story_of_the_readers_history() -> None:
     views = history("r01")
     recommended = model().recommend(views, NOW, 20, reader="r01")
     assert {item.by for item in recommended} <= {"neighbours", "content", "popular", "fresh", "explore"}
-    assert any(item.because for item in recommended)
-    assert all(item.because in {view.story for view in views} for item in recommended if item.because)
+    assert any(item.reason_story for item in recommended)
+    assert all(item.reason_story in {view.story for view in views} for item in recommended if item.reason_story)
 
 
 def test_new_readers_get_recent_stories_of_several_topics() -> None:

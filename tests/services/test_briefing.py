@@ -48,7 +48,7 @@ def test_events_quote_sentences_of_their_articles(store: Store) -> None:
     briefing = compile_briefing(store, NOW - DAY, NOW)
     assert (briefing.stories, [len(event.stories) for event in briefing.events]) == (3, [2, 1])
     first, second = briefing.events
-    assert (first.sites, first.follows, first.last) == (2, False, NOW - HOUR)
+    assert (first.sites, first.continues, first.last) == (2, False, NOW - HOUR)
     assert 2 <= len(first.quotes) <= 4
     assert all(quote.text in FERRY + FERRY_TOO for quote in first.quotes)
     assert any("票价十元" in quote.text and quote.site == "海港晚报" for quote in first.quotes)
@@ -85,7 +85,7 @@ def test_sentences_of_the_previous_day_are_left_out(store: Store) -> None:
     write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
     write(store, "观景桥因大风关闭", BRIDGE, ago=30 * HOUR)
     briefing = compile_briefing(store, NOW - DAY, NOW)
-    assert [(event.title, event.follows) for event in briefing.events] == [("渡轮在远山船厂下水", True)]
+    assert [(event.title, event.continues) for event in briefing.events] == [("渡轮在远山船厂下水", True)]
     assert "票价十元" in briefing.events[0].quotes[0].text or "票价十元" in briefing.events[0].quotes[-1].text
 
 

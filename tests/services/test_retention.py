@@ -49,15 +49,15 @@ def test_defaults_keep_articles_and_delete_old_records(store: Store, accounts: A
     sent, waiting = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
     accounts.alerts.insert([sent, waiting])
     found = prune(store, accounts, Retention(), alpha=0.5, now=NOW + 364 * DAY)
-    assert sum(found.gone.values()) == 0
+    assert sum(found.deleted.values()) == 0
     later = NOW + 1096 * DAY
     for dry_run in (True, False):
         found = prune(store, accounts, Retention(), alpha=0.5, now=later, dry_run=dry_run)
-        assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1, "boards": 1}
+        assert found.deleted == {"views": 1, "revisions": 0, "reports": 1, "assistant": 0, "log": 1, "messages": 1, "boards": 1}
     assert store.article(added.id) is not None
     assert [message.state for message in accounts.alerts.messages("alert")] == ["waiting"]
     assert (store.runs(), accounts.audit_log.entries()) == ([], [])
-    assert sum(prune(store, accounts, Retention(), alpha=0.5, now=later).gone.values()) == 0
+    assert sum(prune(store, accounts, Retention(), alpha=0.5, now=later).deleted.values()) == 0
 
 
 def test_starred_stories_and_monthly_figures_are_kept(store: Store, accounts: Accounts) -> None:
@@ -66,7 +66,7 @@ def test_starred_stories_and_monthly_figures_are_kept(store: Store, accounts: Ac
     store.readers.record_view("林", unstarred.id, [1], pictures=1, now=NOW)
     before = store.readers.months(alpha=0.5)
     found = prune(store, accounts, Retention(articles=90), alpha=0.5, now=LATE)
-    assert (found.gone["articles"], found.retained) == (1, {"marked": 1})
+    assert (found.deleted["articles"], found.retained) == (1, {"marked": 1})
     assert store.readers.counts() == (0, 0), "the view was deleted with its article"
     assert store.readers.months(alpha=0.5) == before
     assert store.article(starred.id) is not None

@@ -57,10 +57,10 @@ FERRY = make_rule("船", any=("渡轮",), never=("游戏",))
 def test_preview_finds_articles_matching_the_rule(store: Store, index: Index, indexed: bool) -> None:
     found = preview(store, index if indexed else None, FERRY, topic="船", now=NOW)
     assert {hit.article.title for hit in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the end of the text is not searched"
-    assert (found.stories, found.comes, found.capped) == (3, 2, False)
-    assert {hit.article.title: hit.known for hit in found.newest}["渡轮今晨开航"]
+    assert (found.stories, found.added, found.capped) == (3, 2, False)
+    assert {hit.article.title: hit.in_topic for hit in found.newest}["渡轮今晨开航"]
     assert {hit.words for hit in found.newest} == {("渡轮",)}
-    assert [story.title for story in found.goes] == ["货轮靠岸"], "topics set by a source are kept"
+    assert [story.title for story in found.removed] == ["货轮靠岸"], "topics set by a source are kept"
 
 
 @pytest.mark.parametrize("indexed", [True, False])
@@ -81,22 +81,22 @@ def test_very_long_word_list_is_tried_in_part(store: Store, index: Index, indexe
     many = ("渡轮", *(f"词语{number}" for number in range(20_000)), "海风")
     found = preview(store, index if indexed else None, make_rule("新", any=many), topic="船", now=NOW)
     few = preview(store, index if indexed else None, make_rule("新", any=("渡轮",)), topic="船", now=NOW)
-    assert (found.newest, found.stories, found.capped, found.goes) == (few.newest, few.stories, True, ())
+    assert (found.newest, found.stories, found.capped, found.removed) == (few.newest, few.stories, True, ())
     assert not few.capped
 
 
 def test_stored_articles_are_reassigned(store: Store) -> None:
     steps: list[float] = []
     result = assign(store, [FERRY], since=NOW - timedelta(days=7), now=NOW, progress=lambda share, step: steps.append(share))
-    assert (result.looked, result.changed, dict(result.came), dict(result.went)) == (7, 3, {"船": 2}, {"船": 1})
+    assert (result.checked, result.changed, dict(result.added), dict(result.removed)) == (7, 3, {"船": 2}, {"船": 1})
     titles = {article.title: article.topics for article in store.all_articles()}
     assert titles["新渡輪下水"] == titles["灯塔维修"] == titles["港务局的通知"] == ("船",)
     assert titles["货轮靠岸"] == titles["去年的渡轮"] == ()
-    assert assign(store, [FERRY], since=None, now=NOW, progress=lambda share, step: None).came == {"船": 1}
+    assert assign(store, [FERRY], since=None, now=NOW, progress=lambda share, step: None).added == {"船": 1}
     assert steps[-1] == 1.0
 
 
 def test_articles_leave_a_deleted_topic(store: Store) -> None:
     result = assign(store, [], deleted=["船"], since=None, now=NOW, progress=lambda share, step: None)
-    assert dict(result.went) == {"船": 2}
+    assert dict(result.removed) == {"船": 2}
     assert counts(store, ["船"], NOW)["船"].week == 1

@@ -35,9 +35,9 @@ def test_faults_are_reported(tmp_path: Path) -> None:
     found = find_faults(store.records)
     store.close()
     assert {fault.table for fault in found} == {"stories", "article_topics"}
-    assert any("count is 9 versions" in fault.why for fault in found)
-    assert any("'nobody'" in fault.why for fault in found)
-    assert [(fault.row, fault.why) for fault in found if fault.table == "article_topics"] == [
+    assert any("count is 9 versions" in fault.reason for fault in found)
+    assert any("'nobody'" in fault.reason for fault in found)
+    assert [(fault.row, fault.reason) for fault in found if fault.table == "article_topics"] == [
         ("lost, 旅游", "article_id 'lost' is not in articles")
     ]
 

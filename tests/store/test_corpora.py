@@ -110,7 +110,7 @@ class TestLabels:
     def test_precedence_of_label_sources(self, store: Store, before: str, after: str, wins: bool) -> None:
         add_documents(store, MATCH, source=before)
         imported = add_documents(store, NewDocument("社会", MATCH.text), source=after)
-        assert imported == (ImportResult(relabelled=1) if wins else ImportResult(kept=1))
+        assert imported == (ImportResult(relabelled=1) if wins else ImportResult(outranked=1))
         assert labels(store) == {MATCH.text: "社会" if wins else "体育"}
 
     def test_editors_label_is_kept(self, store: Store) -> None:
@@ -118,7 +118,7 @@ class TestLabels:
         found = store.corpora.label(CORPUS, MATCH.id, " 社会 ", now=NOW + HOUR, by="王编辑")
         assert (found.label, found.number) == (Label("社会", "editor", NOW + HOUR, "王编辑"), 2)
         assert store.corpora.label(CORPUS, MATCH.id, "社会", now=NOW + 2 * HOUR, by="王编辑") == found
-        assert add_documents(store, MATCH) == ImportResult(kept=1)
+        assert add_documents(store, MATCH) == ImportResult(outranked=1)
         store.corpora.label(CORPUS, MATCH.id, "军事", now=NOW + 2 * HOUR, by="李编辑")
         assert [entry.label for entry in store.corpora.history(CORPUS, MATCH.id)] == ["体育", "社会", "军事"]
 
@@ -130,7 +130,7 @@ class TestLabels:
         add_documents(store, MATCH, BRIDGE)
         assert store.corpora.label(CORPUS, MATCH.id, None, now=NOW).label.label is None
         assert list(labels(store)) == [BRIDGE.text]
-        assert add_documents(store, MATCH) == ImportResult(kept=1)
+        assert add_documents(store, MATCH) == ImportResult(outranked=1)
         assert [label.label for label in store.corpora.count(CORPUS)] == ["社会/民生"]
 
     def test_unknown_ids_and_invalid_names_are_reported(self, store: Store) -> None:
@@ -154,7 +154,7 @@ class TestStoredArticles:
         found = store.corpora.label(CORPUS, added.id, "社会", now=NOW, by="王编辑")
         assert (found.title, found.text, found.site) == ("标题 a", "第一段 a\n第二段", "青河网")
         assert (found.article_id, found.story_id) == (added.id, added.story_id)
-        assert add_documents(store, NewDocument("财经", article_id=added.id), source="from-store") == ImportResult(kept=1)
+        assert add_documents(store, NewDocument("财经", article_id=added.id), source="from-store") == ImportResult(outranked=1)
         store.add(article(text="改过了"), now=NOW + HOUR)
         assert labels(store) == {"改过了": "社会"}
         store.corpora.label(CORPUS, added.id, None, now=NOW)

@@ -45,18 +45,18 @@ def remaining_titles(store: Store) -> set[str]:
 class TestArticles:
     def test_nothing_is_deleted_without_ages(self, store: Store) -> None:
         add(store, "a")
-        assert store.pruning.articles(Ages(), no_marks, now=LATE + 9999 * DAY).gone == {}
+        assert store.pruning.articles(Ages(), no_marks, now=LATE + 9999 * DAY).deleted == {}
         assert remaining_titles(store) == {"a"}
 
     def test_expired_articles_are_deleted_and_logged(self, store: Store) -> None:
         old, _ = add(store, "old"), add(store, "new", at=LATE - DAY)
         before = store.last_seq()
-        assert store.pruning.articles(NINETY, no_marks, now=LATE, dry_run=True).gone == {"articles": 1}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE, dry_run=True).deleted == {"articles": 1}
         assert (remaining_titles(store), store.last_seq()) == ({"old", "new"}, before)
-        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).deleted == {"articles": 1}
         assert remaining_titles(store) == {"new"}
         assert [(change.kind, change.id) for change in store.changes(before)] == [("gone", old)]
-        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).deleted == {}
 
     def test_age_counts_from_the_last_revision(self, store: Store) -> None:
         add(store, "a")
@@ -70,9 +70,9 @@ class TestArticles:
         add(store, "for ever", source="gallery:长")
         add(store, "topic", source="feed:短", topic="旅游")
         ages = Ages(1000, {"短": 30, "gallery:长": None}, {"旅游": 200})
-        assert store.pruning.articles(ages, no_marks, now=LATE).gone == {"sources.短": 1}
-        assert store.pruning.articles(ages, no_marks, now=NOW + 201 * DAY).gone == {"topics.旅游": 1}
-        assert store.pruning.articles(ages, no_marks, now=NOW + 2000 * DAY).gone == {"articles": 1}
+        assert store.pruning.articles(ages, no_marks, now=LATE).deleted == {"sources.短": 1}
+        assert store.pruning.articles(ages, no_marks, now=NOW + 201 * DAY).deleted == {"topics.旅游": 1}
+        assert store.pruning.articles(ages, no_marks, now=NOW + 2000 * DAY).deleted == {"articles": 1}
         assert remaining_titles(store) == {"for ever"}
 
     def test_story_is_kept_while_one_version_is_kept(self, store: Store) -> None:
@@ -81,12 +81,12 @@ class TestArticles:
         second = store.add(article("b", host="b.example", text=text, source="feed:乙"), [SAME_TEXT], now=NOW)
         assert first.story_id == second.story_id
         found = store.pruning.articles(Ages(90, {"乙": None}), no_marks, now=LATE)
-        assert (found.gone, found.retained) == ({}, {"younger": 1})
+        assert (found.deleted, found.retained) == ({}, {"younger": 1})
         for marked in (first.story_id, second.id):  # a mark with the story id from before it was folded
             found = store.pruning.articles(NINETY, lambda ids, exempt=marked: {exempt} & set(ids), now=LATE)  # type: ignore[misc]
-            assert (found.gone, found.retained) == ({}, {"marked": 2})
+            assert (found.deleted, found.retained) == ({}, {"marked": 2})
         assert remaining_titles(store) == {"a", "b"}
-        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 2}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).deleted == {"articles": 2}
 
     def test_edited_articles_are_kept(self, store: Store) -> None:
         ids = [
@@ -100,7 +100,7 @@ class TestArticles:
         store.corpora.create("类", now=NOW)
         store.corpora.label("类", ids[4], "社会", by="林", now=NOW)
         found = store.pruning.articles(NINETY, no_marks, now=LATE)
-        assert (found.gone, found.retained) == ({"articles": 1}, {"edited": 5})
+        assert (found.deleted, found.retained) == ({"articles": 1}, {"edited": 5})
         assert "no" not in remaining_titles(store)
 
     def test_published_articles_are_kept_or_withdrawn(self, store: Store) -> None:
@@ -110,9 +110,9 @@ class TestArticles:
         store.outbox.settle(leased[published], Result("done", revision=1, digest="d"), now=NOW)
         store.outbox.give_back([leased[waiting]], now=NOW)
         found = store.pruning.articles(NINETY, no_marks, now=LATE)
-        assert (found.gone, found.retained) == ({"articles": 1}, {"published": 1})
+        assert (found.deleted, found.retained) == ({"articles": 1}, {"published": 1})
         assert set(store.outbox.of("cms", [published, waiting])) == {published}
-        assert store.pruning.articles(replace(NINETY, withdraw=True), no_marks, now=LATE).gone == {"articles": 1}
+        assert store.pruning.articles(replace(NINETY, withdraw=True), no_marks, now=LATE).deleted == {"articles": 1}
         assert store.outbox.of("cms", [published])[published].digest == "d", "the outbox entry is kept until withdrawal"
         (entry,) = store.outbox.lease_due("cms", "w", now=LATE, seconds=60, limit=9) or [None]
         assert entry is None
@@ -159,7 +159,7 @@ class TestArticles:
         edited = set(store.pruning.articles(free, no_marks, now=LATE, dry_run=True).retained)
         assert edited == {"edited"}
         found = store.pruning.articles(free, no_marks, now=LATE)
-        assert found.gone.total() + found.retained.total() == len(ids)
+        assert found.deleted.total() + found.retained.total() == len(ids)
         deleted = set(ids) - {stored.id for stored in store.all_articles()}
         assert deleted
         assert find_faults(store.records) == []
@@ -185,7 +185,7 @@ class TestRecords:
         changed, deleted = add(store, "one"), add(store, "gone", text=invented(1))
         for day in (1, 2):
             store.correct(changed, {"title": f"标题 {day}"}, by="编辑", now=NOW + day * DAY)
-        assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 1}
+        assert store.pruning.articles(NINETY, no_marks, now=LATE).deleted == {"articles": 1}
         new = add(store, "new", at=LATE, text=invented(2))
         store.pruning.leftovers(NOW + 20 * DAY)
         assert len(store.changes()) == 6, "too young to be pruned"
@@ -197,7 +197,7 @@ class TestRecords:
         store.outbox.follow("slow", (), (), after=store.outbox.position("slow"), up_to=last, now=LATE)
         store.pruning.leftovers(LATE + 400 * DAY)
         assert [change.id for change in store.changes()] == [changed, new]
-        assert store.pruning.articles(Ages(1), no_marks, now=LATE + 9 * DAY).gone == {"articles": 1}
+        assert store.pruning.articles(Ages(1), no_marks, now=LATE + 9 * DAY).deleted == {"articles": 1}
         store.pruning.leftovers(LATE + 800 * DAY)
         assert [change.kind for change in store.changes()] == ["article", "gone"]
         assert store.last_seq() > last, "positions in the log stay valid"
@@ -226,7 +226,7 @@ def test_killed_run_leaves_complete_stories_and_continues(store: Store, monkeypa
         store.pruning.articles(NINETY, no_marks, now=LATE)
     assert len(remaining_titles(store)) == 5
     monkeypatch.setattr(pruning, "log_changes", logged)
-    assert store.pruning.articles(NINETY, no_marks, now=LATE).gone == {"articles": 5}
+    assert store.pruning.articles(NINETY, no_marks, now=LATE).deleted == {"articles": 5}
     assert remaining_titles(store) == set()
     assert sum(change.kind == "gone" for change in store.changes()) == 7
 
@@ -240,7 +240,7 @@ def test_article_marked_meanwhile_is_kept(store: Store) -> None:
         return {id} if calls > 1 else ()  # between the query and the transaction
 
     found = store.pruning.articles(NINETY, marked, now=LATE)
-    assert (found.gone, found.retained) == ({}, {"marked": 1})
+    assert (found.deleted, found.retained) == ({}, {"marked": 1})
 
 
 def test_unavailable_accounts_prevent_deletion(store: Store) -> None:

@@ -26,7 +26,7 @@ router = APIRouter(tags=["Alerts"], dependencies=KEEP, responses=describe(404))
 class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="Default: name of the topic or the search.")
     about: About = "topic"
-    of: str = Field("", max_length=500, description="A topic (optional for briefing, rising), words of a search, or the id of an event.")
+    subject: str = Field("", max_length=500, description="A topic (optional for briefing, rising), words of a search, or an event's id.")
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="Settings of the channel. Secrets that are left out keep their values.")
     digest: list[int] = Field([], max_length=24, description="Hours of the day; empty: at once. Briefing and rising need at least one.")
@@ -39,7 +39,7 @@ class AlertOut(BaseModel):
     id: str
     name: str
     about: About
-    of: str
+    subject: str
     channel: str
     digest: list[int]
     quiet: tuple[int, int] | None
@@ -68,7 +68,7 @@ class MessageOut(BaseModel):
 
 
 def alert_out(alert: Alert, counts: Mapping[State, int]) -> AlertOut:
-    return fill(AlertOut, alert, messages={str(state): number for state, number in counts.items()})
+    return fill(AlertOut, alert, subject=alert.of, messages={str(state): number for state, number in counts.items()})
 
 
 @router.get("/alerts", summary="Your alerts")
@@ -157,7 +157,7 @@ def send_test_message(request: Request, portal: PortalDep, id: str) -> None:
 
 def parse_alert(request: Request, body: AlertIn, before: Alert | None = None) -> Alert:
     quiet = body.quiet or ("", "")
-    values = dict.fromkeys(SUBJECTS, body.of) | {
+    values = dict.fromkeys(SUBJECTS, body.subject) | {
         "name": body.name, "about": body.about, "channel": body.channel,
         "when": "digest" if body.digest else "once", "hours": ", ".join(map(str, body.digest)), "quiet_from": str(quiet[0]),
         "quiet_to": str(quiet[1]), "per_hour": str(body.per_hour), "language": body.language,

@@ -69,7 +69,7 @@ class FoldCandidate(BaseModel):
     story: str = Field(validation_alias=AliasPath("story", "id"))
     title: str = Field(validation_alias=AliasPath("story", "head", "title"))
     versions: int = Field(validation_alias=AliasPath("story", "count"))
-    shared: float = Field(description="Share of the text that both have, from 0 to 1.", validation_alias=AliasPath("likeness", "shared"))
+    shared: float = Field(description="Share of the text that both have, from 0 to 1.", validation_alias=AliasPath("similarity", "shared"))
 
 
 class ShowIn(BaseModel):

@@ -18,7 +18,7 @@ from newsportal.portal.reading.compilations import board_of, boards_of, topic_of
 from newsportal.services.boards import board_row, rising_row
 from newsportal.services.events import editing
 from newsportal.services.events.timeline import view
-from newsportal.store.events import Event, EventPage, ReportingSite
+from newsportal.store.events import Event, ReportingSite
 
 router = APIRouter(tags=["Events"])
 Days = Annotated[int, Query(ge=1, le=28)]
@@ -53,14 +53,14 @@ class MemberOut(BaseModel):
 class EventDetail(BaseModel):
     event: EventOut
     points: list[KeyMoment] = Field(description="Turning points, earliest first.")
-    tellers: list[ReportingSite] = Field(description="Sites that reported, earliest first.")
+    publishers: list[ReportingSite] = Field(description="Sites that reported, earliest first.")
     members: list[MemberOut] = Field(description="Earliest first.")
 
 
 class RisingSubject(BaseModel):
     title: str = Field(description="The word, or the title of the event.")
     event: str | None = Field(description="The event, or the one that most stories with the word belong to.")
-    with_words: list[str] = Field(alias="with", description="Words in the same stories.")
+    related_words: list[str] = Field(description="Words in the same stories.")
     stories: int
     sites: int
     expected: float = Field(description="Expected number of stories, from its past.")
@@ -136,12 +136,12 @@ def list_events(
     topic: Filter = None,
     since: AwareDatetime | None = None,
     order: Literal["hottest", "newest"] = "hottest",
-    least: Annotated[int, Field(ge=1, le=1000, description="Minimum number of stories.")] = 2,
+    min_stories: Annotated[int, Field(ge=1, le=1000, description="Minimum number of stories.")] = 2,
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
-    page: EventPage = portal.store.events.list_events(since=since, topic=topic, min_stories=least, order=order, before=cursor, limit=limit)
-    return etag_response(request, Page[EventOut], {"items": page.events, "next": page.next})
+    found = portal.store.events.list_events(since=since, topic=topic, min_stories=min_stories, order=order, before=cursor, limit=limit)
+    return etag_response(request, Page[EventOut], {"items": found.events, "next": found.next})
 
 
 @router.get("/rising", summary="Rising words and events", responses=describe(400, 404, 429))
@@ -166,7 +166,8 @@ def get_event(request: Request, portal: PortalDep, id: str) -> Response:
         for story in page.stories
         if (placed := page.placed.get(story.id)) is not None
     ]
-    return etag_response(request, EventDetail, {"event": page.event, "points": page.points, "tellers": page.tellers, "members": members})
+    found = {"event": page.event, "points": page.points, "publishers": page.publishers, "members": members}
+    return etag_response(request, EventDetail, found)
 
 
 def _existing(portal: PortalDep, id: str) -> Event:

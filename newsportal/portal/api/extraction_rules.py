@@ -40,7 +40,7 @@ class ExtractionOut(BaseModel):
     by: str = Field(description="best: the extractor without templates; url_tree: the site's template.")
     title: str | None
     text: str | None
-    why: str | None = Field(description="Why nothing was extracted.")
+    reason: str | None = Field(description="Why nothing was extracted.")
 
 
 class Content(BaseModel):
@@ -61,7 +61,7 @@ class Content(BaseModel):
 
 class ForgetIn(BaseModel):
     site: str = Field(min_length=1, max_length=300)
-    what: Literal["templates", "lines"] = "templates"
+    kind: Literal["templates", "lines"] = "templates"
 
 
 class Rule(BaseModel):
@@ -86,15 +86,15 @@ class RuleIn(Rule):
 class PageCheck(BaseModel):
     url: str
     read: bool = Field(description="Whether the rule finds a body.")
-    likeness: float = Field(description="Share of the text that the extractor without rules finds, too: 0 to 1.")
+    similarity: float = Field(description="Share of the text that the extractor without rules finds, too: 0 to 1.")
     same_title: bool
     same_date: bool
 
 
 class RuleCheck(BaseModel):
-    whence: str = Field(description="pasted, fetched, archive or newest.")
+    origin: str = Field(description="pasted, fetched, archive or newest.")
     read: int
-    alike: int
+    similar: int
     titles: int
     dates: int
     pages: list[PageCheck] = Field(description="Most different first.")
@@ -125,10 +125,8 @@ def try_templates(request: Request, portal: PortalDep, body: PageIn) -> list[Ext
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         page = page_at(sources, body.url.strip(), body.html, portal.now())
     rows = compare_results(library_of(portal.store)[0], page)
-    return [
-        ExtractionOut(by=row.by, title=row.found.title if row.found else None, text=row.found.text if row.found else None, why=row.why)
-        for row in rows
-    ]
+    found = [(row, row.found.title if row.found else None, row.found.text if row.found else None) for row in rows]
+    return [ExtractionOut(by=row.by, title=title, text=text, reason=row.reason) for row, title, text in found]
 
 
 @router.post("/extract", summary="The main content of a page")
@@ -144,10 +142,10 @@ def extract_page(request: Request, portal: PortalDep, body: PageIn) -> Content:
 def delete_learned_templates(request: Request, portal: PortalDep, body: ForgetIn) -> None:
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
-        deleted = forget_site(portal.store, body.site, body.what, portal.now())
+        deleted = forget_site(portal.store, body.site, body.kind, portal.now())
     if not deleted:
         raise HTTPException(404)
-    log_change(request, "template.forget", body.site, {"what": body.what})
+    log_change(request, "template.forget", body.site, {"what": body.kind})
 
 
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
@@ -167,4 +165,4 @@ def try_rule(request: Request, key: str, body: RuleIn) -> RuleCheck:
     with api_error_for(NewsportalError, status=422, code="no-page", remedy="Name another page, or send its html."):
         pages, origin = pages_of(portal.store, config_of(request), source, body.url.strip(), body.html, portal.now())
     check = cross_check(rule, pages)
-    return fill(RuleCheck, check, whence=origin, pages=[fill(PageCheck, page, read=page.ruled is not None) for page in check.pages])
+    return fill(RuleCheck, check, origin=origin, pages=[fill(PageCheck, page, read=page.ruled is not None) for page in check.pages])

@@ -38,15 +38,15 @@ class MistakeOut(BaseModel):
     story: str | None = Field(validation_alias=AliasPath("document", "story_id"))
     title: str = Field(validation_alias=AliasPath("document", "title"))
     true: str | None = Field(validation_alias=AliasPath("document", "label", "label"))
-    given: str | None = Field(description="Null: none of the labels.")
+    predicted: str | None = Field(description="Null: none of the labels.")
     score: float
     words: list[Reason] = Field(description="The decisive words.")
 
 
 class MistakesOut(BaseModel):
-    looked: int = Field(description="Held-out documents that were classified.")
+    evaluated: int = Field(description="Held-out documents that were classified.")
     wrong: int
-    shown: list[MistakeOut]
+    documents: list[MistakeOut]
 
 
 @router.get("/jobs", summary="The jobs, the newest first", response_model=list[JobOut])
@@ -86,13 +86,13 @@ def list_mistakes(
     corpus: str,
     version: int,
     true: Annotated[str | None, Query(max_length=255, description="Only documents of this label.")] = None,
-    given: Annotated[str | None, Query(max_length=255, description="Only documents classified as this label; empty: as none.")] = None,
+    predicted: Annotated[str | None, Query(max_length=255, description="Only documents classified as this label; empty: as none.")] = None,
     limit: Limit = 50,
 ) -> Mistakes:
     """The documents behind a cell of the confusion matrix. 409: only the figures of this version are kept."""
     model_of(request, corpus, version)
     with api_error_for(StoreError, ModelError, status=409, code="let-go"):
-        return mistakes(portal.store, corpus, version, label=true, predicted=given, limit=limit)
+        return mistakes(portal.store, corpus, version, label=true, predicted=predicted, limit=limit)
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words with most weight for a label", responses=describe(404, 409))
@@ -117,7 +117,7 @@ class ModelOut(BaseModel):
     algorithm: str
     created: datetime
     active: bool
-    kept: bool = Field(description="Whether the model is stored; of older versions only the figures are.")
+    stored: bool = Field(description="Whether the model is stored; of older versions only the figures are.")
     documents: int
     held_out: int
     report: dict[str, Any] | None = Field(description="Figures on the held-out documents: labels, confusion, calibration.")
@@ -223,4 +223,4 @@ def roll_back_version(request: Request, portal: PortalDep, corpus: str) -> Model
 def _model_out(model: Model) -> ModelOut:
     facts = model.facts
     documents, held_out = int(facts.get("documents", 0)), int(facts.get("held_out", len(model.held_out)))
-    return fill(ModelOut, model, kept=model.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))
+    return fill(ModelOut, model, stored=model.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))

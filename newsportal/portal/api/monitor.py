@@ -81,7 +81,7 @@ class SourceCrawlResult(BaseModel):
 
 class MachineOut(BaseModel):
     memory: int = Field(description="Memory of this process in bytes.")
-    memory_beside: int = Field(description="Memory in bytes of crawls and trainings started by this process.", validation_alias="children")
+    memory_children: int = Field(description="Memory in bytes of the crawls and trainings that it started.", validation_alias="children")
     load: float = Field(description="Average of the last minute, per processor; 1: all are busy.")
     memory_available: int = Field(validation_alias="machine_available")
     disk_free: int = Field(validation_alias=AliasPath("disk", "free"))
@@ -102,7 +102,7 @@ class QueueStatus(BaseModel):
     workers: list[WorkerRow]
     hosts: list[BusyHost]
     aside: list[AsideRow] = Field(description="Requests of which several workers died.")
-    away: str | None = Field(description="Why there is no information.")
+    error: str | None = Field(description="Why there is no information.")
 
 
 @router.get("/runs", summary="The latest crawls")
@@ -167,7 +167,7 @@ def get_machine(portal: PortalDep) -> Machine:
     return measure_machine(portal.config)
 
 
-@router.get("/monitor/going", summary="Crawls in progress, with their rates")
+@router.get("/monitor/running", summary="Crawls in progress, with their rates")
 def list_running_crawls(portal: PortalDep) -> list[RunningCrawl]:
     return running_crawls(portal.store.runs(RUNS_SEARCHED), portal.now())
 

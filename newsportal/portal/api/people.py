@@ -22,7 +22,7 @@ LIMIT = 100
 class CurrentUser(BaseModel):
     name: str
     role: Role
-    way: Literal["session", "token"]
+    method: Literal["session", "token"]
     rights: list[Right]
 
 
@@ -51,7 +51,7 @@ class PasswordOut(PersonOut):
 def get_current_user(request: Request) -> CurrentUser | None:
     """Null for anonymous requests."""
     user = identity_of(request)
-    return CurrentUser(name=user.person.name, role=user.person.role, way=user.method, rights=sorted(user.rights)) if user else None
+    return CurrentUser(name=user.person.name, role=user.person.role, method=user.method, rights=sorted(user.rights)) if user else None
 
 
 def _check_session(request: Request) -> None:

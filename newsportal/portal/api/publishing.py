@@ -43,7 +43,7 @@ class PublishRequestIn(BaseModel):
 
 
 class DryRunStep(BaseModel):
-    what: str
+    operation: str
     values: dict[str, Annotated[Any, BeforeValidator(str)]]
 
 

@@ -97,7 +97,7 @@ class ScheduleRow(BaseModel):
     policy: str
     last: datetime | None
     next: datetime
-    why: Annotated[str, BeforeValidator(str)]
+    reason: Annotated[str, BeforeValidator(str)]
     expected: tuple[float, ...] | None = Field(description="Expected entries in each of the next 24 hours, the current one first.")
 
 
@@ -236,7 +236,7 @@ def _check_answer(check: SiteCheck) -> BackgroundCheck:
                 {
                     "address": mask(result.url),
                     "error": mask(str(result.error)) if result.error else None,
-                    "there": result.there,
+                    "existing": result.existing,
                     "sources": [_choice_values(choice) for choice in result.choices],
                 }
                 for result in check.found
@@ -292,11 +292,11 @@ def update_sources(request: Request, body: BulkSourceChangeIn) -> BulkSourceChan
 
 
 class FeedImportResult(BaseModel):
-    """``there``: URLs of existing sources, with the source's key; ``bad``: rejected URLs, with the reason."""
+    """``existing``: URLs of existing sources, with the source's key; ``invalid``: rejected URLs, with the reason."""
 
     added: list[dict[str, Any]]
-    there: dict[str, str]
-    bad: dict[str, str]
+    existing: dict[str, str]
+    invalid: dict[str, str]
     changed: bool
 
 
@@ -329,5 +329,5 @@ def _import_feeds(request: Request, body: bytes, category: str | None, enabled: 
     if new and not dry_run:
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
         done = write_sources(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
-    existing, bad = ({mask(url): str(value) for url, value in pairs} for pairs in (plan.there, plan.bad))
-    return FeedImportResult(added=[values for _kind, values in new], there=existing, bad=bad, changed=done)
+    existing, bad = ({mask(url): str(value) for url, value in pairs} for pairs in (plan.existing, plan.invalid))
+    return FeedImportResult(added=[values for _kind, values in new], existing=existing, invalid=bad, changed=done)

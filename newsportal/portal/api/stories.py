@@ -110,7 +110,7 @@ class BriefEventOut(BaseModel):
     title: str
     event: str | None = Field(description="Id of the event, if it has several stories.")
     sites: int
-    follows: bool = Field(description="Whether it was in the briefing of the day before.")
+    continues: bool = Field(description="Whether it was in the briefing of the day before.")
     last: datetime = Field(description="Time of the latest news.")
     stories: list[BriefStory]
     sentences: list[Quote]
@@ -222,7 +222,7 @@ class SearchResults(BaseModel):
     next: str | None = None
     total: int
     capped: bool = Field(description="Whether there are more than total.")
-    loose: bool = Field(description="Nothing contains all the words; these contain some.")
+    relaxed: bool = Field(description="Nothing contains all the words; these contain some.")
     words: list[str]
     facets: dict[str, dict[str, int]] = Field(description="site, category, topic, day: values with the number of stories.")
 

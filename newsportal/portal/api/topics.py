@@ -60,31 +60,31 @@ class PreviewStory(BaseModel):
     title: str = Field(validation_alias=AliasPath("article", "title"))
     moment: datetime = Field(validation_alias=AliasPath("article", "moment"))
     words: list[str]
-    known: bool = Field(description="Whether it is in the topic already.")
+    in_topic: bool = Field(description="Whether it is in the topic already.")
 
 
 class TopicPreview(BaseModel):
     stories: int
-    comes: int
+    added: int
     capped: bool = Field(description="There may be more: a word is in more articles than are searched.")
     newest: list[PreviewStory]
-    goes: list[Annotated[str, BeforeValidator(attrgetter("id"))]] = Field(
+    removed: list[Annotated[str, BeforeValidator(attrgetter("id"))]] = Field(
         description="Articles that the topic's former words found and these do not."
     )
 
 
 class TopicAssignmentIn(BaseModel):
     topic: str | None = Field(None, description="Null: all enabled topics.", max_length=100)
-    gone: str | None = Field(None, description="A topic no longer in sources.yaml: its articles lose it.", max_length=100)
+    deleted: str | None = Field(None, description="A topic no longer in sources.yaml: its articles lose it.", max_length=100)
     days: int = Field(30, ge=1, le=36_500)
 
 
 class JobOut(BaseModel):
     id: str
     kind: str
-    thing: str = Field(validation_alias="subject")
+    subject: str
     state: Literal["waiting", "running", "done", "failed", "cancelled", "lost"]
-    share: float = Field(validation_alias="progress")
+    progress: float
     failure: Annotated[str | None, BeforeValidator(lambda error: error["text"] if error else None)] = Field(validation_alias="error")
     started: datetime | None = None
     ended: datetime | None = None
@@ -120,10 +120,10 @@ def save_topic(request: Request, name: str, topic: TopicIn, digest: str | None =
 
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
-def move_topic(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
+def move_topic(request: Request, name: str, direction: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
     """Returns the names in their order."""
     _check_topic(request, name)
-    change_sources(request, reorder_topic(name, -1 if to == "up" else 1), "topic.move", name, {})
+    change_sources(request, reorder_topic(name, -1 if direction == "up" else 1), "topic.move", name, {})
     return [topic.name for topic in _read_sources(request)[1].topics]
 
 
@@ -139,7 +139,7 @@ def delete_topic(request: Request, name: str, digest: str | None = None) -> None
 def assign_articles(request: Request, body: TopicAssignmentIn) -> Job:
     if body.topic is not None:
         _check_topic(request, body.topic)
-    return begin_api_job(request, "assign", body.topic or body.gone or "", assign_command(str(body.days), body.topic, body.gone))
+    return begin_api_job(request, "assign", body.topic or body.deleted or "", assign_command(str(body.days), body.topic, body.deleted))
 
 
 @router.get("/jobs/{id}", summary="A job with its progress", response_model=JobOut, responses=describe(404))

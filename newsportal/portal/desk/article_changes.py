@@ -122,7 +122,7 @@ def undo_change(visit: Visit, key: str) -> int | None:
     """Undo a change, except of articles changed since; return the number of articles. ``None``: the change is unknown or too old."""
     latest = visit.portal.accounts.audit_log.entries(action=ACTION, limit=CHANGES_SEARCHED)
     entry = next((entry for entry in latest if entry.details.get("key") == key), None)
-    return None if entry is None else UNDO[entry.thing](visit, entry.details)
+    return None if entry is None else UNDO[entry.subject](visit, entry.details)
 
 
 def _hide_again(visit: Visit, details: Mapping[str, Any]) -> int:

@@ -166,7 +166,7 @@ def fold_article(request: Request, visit: VisitDep, article: Version, fields: Fo
         wrong = _("There is no such story, or the article is in it already: choose another one.")
         return _fold_page(visit, article, visit.say(wrong))
     back = f"/story/{moved.story}/{article.id}"
-    undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
+    undo = f"{back}/fold?story={moved.undo_story}" if moved.undo_story else f"{back}/unfold"
     return notify(request, f"/story/{moved.story}#versions", _("The article was folded into this story."), undo=undo)
 
 
@@ -176,7 +176,7 @@ def unfold_article(request: Request, visit: VisitDep, article: Version) -> Respo
         moved = editor(visit).unfold(article.id)
     except StoreError:
         return notify(request, article_path(article), _("The article already is a separate story."))
-    undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
+    undo = f"/story/{moved.story}/{article.id}/fold?story={moved.previous_story}"
     return notify(request, f"/story/{moved.story}", _("The article is now a separate story."), undo=undo)
 
 

@@ -86,7 +86,7 @@ def _import_file(request: Request, fields: FormData) -> Response:
         raise HTTPException(422) from error
     log_change(request, "corpus.upload", name, {"file": filename, "added": result.added, "relabelled": result.relabelled})
     text = _("%(added)s {document was|documents were} added, %(relabelled)s given another label, %(same)s {was|were} there already.")
-    same = result.same + result.kept + result.repeated
+    same = result.same + result.outranked + result.repeated
     return notify(request, f"/corpora/{quote(name, safe='')}", text, added=result.added, relabelled=result.relabelled, same=same)
 
 

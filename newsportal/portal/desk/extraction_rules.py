@@ -63,7 +63,7 @@ def learn_templates(request: Request, portal: PortalDep) -> Response:
 def show_site(request: Request, visit: VisitDep) -> Response:
     name = visit.text("name") or ""
     row = row_of(visit.portal.store, library_of(visit.portal.store)[0], name)
-    if not (row.templates or row.waiting or row.known_pages):
+    if not (row.templates or row.waiting or row.read_pages):
         raise HTTPException(404)
     addresses = list(visit.portal.store.site_lines(name))
     views = site_templates(library_of(visit.portal.store)[0], name)
@@ -73,7 +73,7 @@ def show_site(request: Request, visit: VisitDep) -> Response:
 @router.post("/templates/forget")
 def forget_templates(request: Request, fields: Form) -> Response:
     """Delete what was learned about a site: its templates or its lines. Later pages are learned from again."""
-    name, part, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
+    name, part, portal = fields.get("site", ""), fields.get("kind", ""), Visit(request).portal
     try:
         deleted = forget_site(portal.store, name, part, portal.now())
     except LibraryError as error:

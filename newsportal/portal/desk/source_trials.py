@@ -214,7 +214,7 @@ def _trial_page(
         request, "source_check.html" if full_page else "parts/source_check.html", status, check=check, purpose=check.task["what"],
         results=visible[: 2 * MAX_SHOWN], remaining=max(0, len(numbers) - MAX_SHOWN),
         remaining_selected=bool(fields.get("rest")) if fields else True, failure=check.error,
-        errors={row.url: SourceExists(mask(row.url), name(row.there)) if row.there else row.error for row in visible}, source_name=name,
+        errors={row.url: SourceExists(mask(row.url), name(row.existing)) if row.existing else row.error for row in visible}, source_name=name,
         trials=check.found if check.task["what"] == "test" and check.found else [],
         number=lambda choice: numbers[id(choice)], value_of=lambda name, usual: fields.get(name, "") if name in fields else usual,
         is_selected=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,

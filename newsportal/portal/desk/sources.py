@@ -182,7 +182,7 @@ def _planned_row(item: VisitedSource, planned: SourceSchedule, visit: Visit, now
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     editable = planned.key in visit.portal.by_key
     return {
-        "planned": planned, "reason": visit.clock.says(planned.why), "name": getattr(source, "name", planned.key.partition(":")[2]),
+        "planned": planned, "reason": visit.clock.says(planned.reason), "name": getattr(source, "name", planned.key.partition(":")[2]),
         "kind": visit.say(KINDS[FAMILIES[family]]) if family in FAMILIES else family, "policy": visit.say(POLICIES[planned.policy]),
         "cells": cells(planned.expected, allowed, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",

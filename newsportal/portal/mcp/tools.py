@@ -193,7 +193,7 @@ async def look_at_address(address: Annotated[str, Field(min_length=1, max_length
         raise ToolError(f"not-fetched: {clean_text(check['error'])}")
     return {"items": [proposal(source) for result in check["found"] for source in result["sources"]],
             "problems": [clean_text(result["error"]) for result in check["found"] if result["error"]],
-            "already_there": [key for result in check["found"] if (key := result["there"])]}  # fmt: skip
+            "existing": [key for result in check["found"] if (key := result["existing"])]}  # fmt: skip
 
 
 def proposal(source: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +228,7 @@ async def add_topic(
     words = {"any": any, "must": must, "never": never}
     matches = await call("POST", "topics", "preview", body={"name": name, **words})
     newest = [{"story": story["story"], **link(story["story"]), **from_web(title=story["title"])} for story in matches["newest"][:STORIES]]
-    result = {"written": False, "stories": matches["stories"], "new_to_it": matches["comes"], "newest": newest}
+    result = {"written": False, "stories": matches["stories"], "added": matches["added"], "newest": newest}
     if preview:
         return result
     settings = {row["name"]: row for row in await call("GET", "topics", "settings")}

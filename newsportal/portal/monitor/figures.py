@@ -65,7 +65,7 @@ class RunningCrawl:
     spiders: tuple[str, ...]
     started: datetime
     fetched: int
-    a_minute: float = field(metadata={"description": "Pages fetched per minute since it began."})
+    pages_per_minute: float = field(metadata={"description": "Pages fetched per minute since it began."})
     stored: int
     failed: int
 
@@ -85,7 +85,7 @@ class Figures:
         return self.series[-1][1]
 
     @property
-    def a_day(self) -> float:
+    def per_day(self) -> float:
         return self.total / len(self.series)
 
 

@@ -91,8 +91,8 @@ class PortalCollector(Collector):
         if self._portal.queues is None:
             return []
         queues = self._portal.queues()
-        if queues.away:
-            raise NewsportalError(queues.away)
+        if queues.error:
+            raise NewsportalError(queues.error)
         rows = {(row.name, state): getattr(row, state) for row in queues.queues for state in ("waiting", "later", "leased", "aside")}
         family = gauge("newsportal_queue_requests", "Requests of the crawl, by what they wait for.", ("queue", "state"), rows)
         numbers = Counter[tuple[str, str]]()

@@ -69,7 +69,7 @@ class RetryRow:
 
 @dataclass(frozen=True, slots=True)
 class Queues:
-    """The state of all queues. ``place``: location of the queue. ``away``: why there is no information."""
+    """The state of all queues. ``place``: location of the queue. ``error``: why there is no information."""
 
     place: str = ""
     queues: tuple[QueueRow, ...] = ()
@@ -77,7 +77,7 @@ class Queues:
     hosts: tuple[BusyHost, ...] = ()
     aside: tuple[AsideRow, ...] = ()
     retries: tuple[RetryRow, ...] = ()
-    away: str | None = None
+    error: str | None = None
 
 
 Ask = Callable[[], Queues]  # queries all queues. Blocks. Raises `NewsportalError`
@@ -89,13 +89,13 @@ Settle = Callable[[Way], int]
 
 
 def cached(ask: Ask) -> Ask:
-    """Return ``ask`` with its result cached for some seconds; errors are returned as ``away``. Thread-safe."""
+    """Return ``ask`` with its result cached for some seconds; errors are returned as ``error``. Thread-safe."""
 
     def ask_now() -> Queues:
         try:
             return ask()
         except NewsportalError as error:
-            return Queues(away=str(error))
+            return Queues(error=str(error))
 
     return CostlyValue(ask_now, "queues", MAX_AGE_SECONDS, spare=0).get
 

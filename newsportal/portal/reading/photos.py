@@ -39,7 +39,7 @@ class Card:
     article: StoredArticle
     cover: str | None
     width: int
-    tall: int
+    cover_height: int
     height: int
     short: bool
     pictures: int
@@ -80,13 +80,13 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
     places = enumerate(article.images, 1)
     cover = next(((place, image) for place, image in places if address_of(portal, article.id, place, image, thumb=True)), None)
     image = cover[1] if cover else None
-    width, tall = (image.width, image.height) if image and image.width and image.height else DEFAULT_SIZE
+    width, cover_height = (image.width, image.height) if image and image.width and image.height else DEFAULT_SIZE
     return Card(
         article=article,
         cover=address_of(portal, article.id, *cover, thumb=True) if cover else None,
         width=width,
-        tall=tall,
-        height=height_of(width, tall),
+        cover_height=cover_height,
+        height=height_of(width, cover_height),
         short=sum(1.0 if character >= "\u2e80" else LATIN_WIDTH for character in title(article)) <= LINE_CHARS,  # certainly one line
         pictures=gallery.pictures,
         sites=story.sites,
@@ -95,9 +95,9 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
     )
 
 
-def height_of(width: int, tall: int) -> int:
+def height_of(width: int, cover_height: int) -> int:
     """Return the height of a cover, the nearest of ``HEIGHTS``."""
-    return min(HEIGHTS, key=lambda height: abs(height - COLUMN_WIDTH * tall / width))
+    return min(HEIGHTS, key=lambda height: abs(height - COLUMN_WIDTH * cover_height / width))
 
 
 def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:

@@ -116,13 +116,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An entry of the audit log. ``person``: the name at that time. ``thing``: key or id of the changed object."""
+    """An entry of the audit log. ``person``: the name at that time. ``subject``: key or id of the changed object."""
 
     seq: int
     at: datetime
     person: str = field(metadata={"description": "Empty for a command on the machine."})
-    way: Way
+    method: Way
     action: str
-    thing: str
+    subject: str
     details: Mapping[str, Any]
     address: str

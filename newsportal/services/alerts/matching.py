@@ -46,7 +46,7 @@ def found_by(index: Index, text: str, zone: tzinfo, since: datetime, until: date
     for offset in range(0, MAX_HITS, PAGE):
         query = Query(text, since=since, until=until, sort="time", collapse=False, offset=offset, limit=PAGE, zone=zone)
         results = index.search(query)
-        if results.loose:  # no article has all the words
+        if results.relaxed:  # no article has all the words
             return found
         found |= {hit.id: hit.story_id for hit in results.hits if ids is None or hit.id in ids}
         if len(results.hits) < PAGE or (ids is not None and len(found) == len(ids)):

@@ -65,8 +65,8 @@ class Tally:
     found: int = 0
     sent: int = 0
     failed: int = 0
-    put_off: int = 0
-    unclear: int = 0
+    postponed: int = 0
+    unconfirmed: int = 0
     reasons: list[str] = field(default_factory=list)
 
 
@@ -176,7 +176,7 @@ def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tall
         _put_off(work, alert, messages, error, tally)
         return False
     except DeliveryUnknown as error:
-        tally.unclear += 1
+        tally.unconfirmed += 1
         outbox.settle(messages, "unknown", now=work.now(), reason=str(error))
     except (Refused, DependencyMissing) as error:
         logger.warning("alert %s: %s", alert.id, error)
@@ -209,7 +209,7 @@ def _put_off(work: Work, alert: Alert, messages: list[Message], error: RetryLate
         tally.failed += 1
         work.accounts.alerts.settle(messages, "failed", now=now, reason=f"{error}; given up after {tries} tries")
         return
-    tally.put_off += 1
+    tally.postponed += 1
     due = due_at(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # does not wait for the next hour of a digest
     work.accounts.alerts.settle(messages, "waiting", now=now, reason=str(error), due=due)
 

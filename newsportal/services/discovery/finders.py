@@ -46,7 +46,7 @@ class Proposal:
     links: tuple[Link, ...] = field(default=(), repr=False)
     newest: datetime | None = None
     per_day: float | None = None
-    why: tuple[Message, ...] = ()
+    reasons: tuple[Message, ...] = ()
     score: float = 0.0
 
     @property
@@ -72,10 +72,10 @@ def rate(proposal: Proposal, now: datetime) -> Proposal:
     titled = sum(link.title is not None for link in proposal.links) / max(1, len(proposal.links))
     score = WORTH[proposal.kind] * (0.2 + 0.3 * min(proposal.entries, FULL) / FULL + 0.3 * freshness + 0.2 * titled)
     score *= (COMMENTS if is_comments(proposal) else 1.0) * (1.0 if proposal.entries else 0.1)
-    reasons = proposal.why
+    reasons = proposal.reasons
     if newest and now - newest > STALE:
         reasons = (*reasons, Message("found.stale", days=(now - newest).days))
-    return replace(proposal, newest=newest, per_day=cadence(dates), score=round(score, 3), why=reasons)
+    return replace(proposal, newest=newest, per_day=cadence(dates), score=round(score, 3), reasons=reasons)
 
 
 def is_comments(proposal: Proposal) -> bool:
@@ -128,9 +128,8 @@ def feed_of(page: Page, reason: Message = FEED) -> Proposal | None:
     links = [Link(item.url, "", item.title, item.summary, published=item.published or item.updated) for item in found.entries if item.url]
     name = found.title or urlsplit(page.url).hostname or page.url
     reasons = (reason, *(Message(f"warning.{warning}") for warning in found.warnings))
-    return rate(
-        Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched
-    )
+    values = {"name": name, "url": page.url}
+    return rate(Proposal("feeds", values, len(found.entries), newest_first(links)[:MAX_LINKS], reasons=reasons), page.fetched)
 
 
 def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
@@ -145,7 +144,7 @@ def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
     if found.kind == "index":
         links = [Link(entry.url, "", published=entry.changed) for entry in found.entries]
         reasons = (reason, Message("found.index", number=len(found.entries)), *warnings)
-        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=reasons)
+        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], reasons=reasons)
     choice = choose_entries(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)
     if names:
@@ -153,7 +152,7 @@ def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
     links = [Link(item.url, "", item.title, published=item.latest or url_date(item.url, page.fetched, UTC)) for item in choice.entries]
     skipped = (Message(f"left.{code}", number=number) for code, number in sorted(choice.skipped.items()))
     reasons = (reason, *([Message("found.sitemap-news")] if found.news else []), *skipped, *warnings)
-    return rate(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=reasons), page.fetched)
+    return rate(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), reasons=reasons), page.fetched)
 
 
 def region_of(page: Page, document: dom.Document, reason: Message = LIST) -> Proposal | None:
@@ -170,7 +169,7 @@ def region_of(page: Page, document: dom.Document, reason: Message = LIST) -> Pro
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
     reasons = (reason, Message("found.links", number=len(links)))
-    return rate(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
+    return rate(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], reasons=reasons), page.fetched)
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
@@ -187,11 +186,11 @@ def forum_of(page: Page, document: dom.Document) -> Proposal | None:
     return forum_proposal(page, found, len(found.threads) or len(found.boards), (reason,))
 
 
-def forum_proposal(page: Page, found: kinds.ForumPage, entries: int, why: tuple[Message, ...] = ()) -> Proposal:
+def forum_proposal(page: Page, found: kinds.ForumPage, entries: int, reasons: tuple[Message, ...] = ()) -> Proposal:
     """Return a forum page as an entry of ``sources.yaml``."""
     links = [Link(thread.url, "", thread.title, published=thread.last) for thread in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
-    return rate(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
+    return rate(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], reasons=reasons), page.fetched)
 
 
 PICTURE_WORDS = MEDIA_WORDS - frozenset(
@@ -215,7 +214,7 @@ def gallery_proposal(page: Page, document: dom.Document, found: Sequence[Gallery
     links = [Link(entry.url, "", entry.title, entry.summary, published=entry.published) for entry in found]
     values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
     reasons = (Message("found.galleries", number=len(links)),)
-    return rate(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=reasons), page.fetched)
+    return rate(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], reasons=reasons), page.fetched)
 
 
 def feed_addresses(document: dom.Document) -> list[str]:

@@ -175,7 +175,7 @@ def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]
 
 
 def _is_index(found: Proposal) -> bool:
-    return any(reason.code == "found.index" for reason in found.why)
+    return any(reason.code == "found.index" for reason in found.reasons)
 
 
 def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | None:
@@ -185,8 +185,8 @@ def _with_newest_sitemap(index: Proposal, search: SourceSearch) -> Proposal | No
     inside = finders.sitemap_of(page) if page else None
     if inside is None:
         return None
-    reasons = (*index.why, Message("found.index-newest", number=inside.entries))
-    return rate(replace(index, entries=inside.entries, links=inside.links, why=reasons), search.now)
+    reasons = (*index.reasons, Message("found.index-newest", number=inside.entries))
+    return rate(replace(index, entries=inside.entries, links=inside.links, reasons=reasons), search.now)
 
 
 def _is_article(url: str) -> bool:

@@ -211,12 +211,12 @@ BY_HAND: Final = "by-hand"  # the reason of a fold by an editor
 
 @dataclass(frozen=True, slots=True)
 class MovedArticle:
-    """An article moved to another story; ``came_from``: its former story."""
+    """An article moved to another story; ``previous_story``: its former story."""
 
     article: str
     story: str = field(metadata={"description": "Where it is now."})
-    came_from: str
-    back: str | None = field(metadata={"description": "The story to fold it into to undo this; null if deleted: then unfold it."})
+    previous_story: str
+    undo_story: str | None = field(metadata={"description": "The story to fold it into to undo this; null if deleted: then unfold it."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ HITS: Final = 30  # articles requested: several may belong to one story
 @dataclass(frozen=True, slots=True)
 class Candidate:
     story: Story
-    likeness: Similarity
+    similarity: Similarity
 
 
 def story_id_of(text: str) -> str:
@@ -317,4 +317,4 @@ def candidates(store: Store, index: Index | None, article: StoredArticle, query:
     stories = {story.id: story for story in store.by_id(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
     full = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
     found = [Candidate(story, compare_articles(article, full[story.head.id])) for story in stories.values() if story.head.id in full]
-    return sorted(found, key=lambda candidate: (-candidate.likeness.shared, candidate.likeness.interval))[:CANDIDATES]
+    return sorted(found, key=lambda candidate: (-candidate.similarity.shared, candidate.similarity.interval))[:CANDIDATES]

@@ -108,11 +108,11 @@ NOBODY: Final = ""  # the editor of automatic edits
 
 @dataclass(slots=True)
 class Revision:
-    """Result of a pass. ``events``: events examined; ``parted``: events split off; ``joined``: events merged into others. ``conflicts``:
+    """Result of a pass. ``events``: events examined; ``split``: events split off; ``joined``: events merged into others. ``conflicts``:
     events edited concurrently, examined again in the next pass. ``more``: the budget was exhausted before the changed events."""
 
     events: int = 0
-    parted: int = 0
+    split: int = 0
     joined: int = 0
     conflicts: int = 0
     more: bool = False
@@ -166,7 +166,7 @@ def _revise_event(store: Store, clusters: EventClusters, id: str, now: datetime,
         for part in components(_stories(store, assignments), {member.story_id for member in assignments if member.by})[1:]:
             new, _ = split(store, id, part, by=NOBODY, now=now)
             _restore(store, clusters, id, new)
-            revision.parted += 1
+            revision.split += 1
     other = None
     while (found := clusters.most_similar(id)) and (other := store.events.event(found[0])) is None:
         _restore(store, clusters, found[0])

@@ -53,14 +53,14 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """Data of an event's page. ``stories``: earliest first; ``articles``: their originals, with texts. ``tellers``: who reported, earliest
+    """Data of an event's page. ``stories``: earliest first; ``articles``: their originals, with texts. ``publishers``: sites, earliest
     first. ``placed``: why each story belongs to it. ``changed``: those of ``articles`` revised since publication, latest change first."""
 
     event: Event
     stories: tuple[Story, ...]
     articles: tuple[StoredArticle, ...]
     points: tuple[Point, ...]
-    tellers: tuple[ReportingSite, ...]
+    publishers: tuple[ReportingSite, ...]
     placed: dict[str, Assignment]
     changed: tuple[StoredArticle, ...] = ()
 
@@ -187,7 +187,7 @@ def _by_names(index: Index, article: StoredArticle) -> list[str]:
     weights: dict[str, float] = {}
     for name in names_of(article.title, article.text)[:NAMES]:
         found = index.search(Query(f'"{name}"', since=since, until=until, limit=COMMON))
-        if found.total > COMMON or found.loose:
+        if found.total > COMMON or found.relaxed:
             continue
         for hit in found.hits:
             if hit.story_id != article.story_id:

@@ -62,18 +62,18 @@ class Mistake:
     """A misclassified document: the label given (``None``: none of them), its score, and the decisive words."""
 
     document: Document
-    given: str | None
+    predicted: str | None
     score: float
     words: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """Errors of a version. ``looked``: documents examined; ``wrong``: number of errors; ``shown``: those requested."""
+    """Errors of a version. ``evaluated``: documents examined; ``wrong``: number of errors; ``documents``: those requested."""
 
-    looked: int
+    evaluated: int
     wrong: int
-    shown: tuple[Mistake, ...]
+    documents: tuple[Mistake, ...]
 
 
 def load_classifier(store: Store, corpus: str, version: int) -> Classifier:

@@ -193,17 +193,17 @@ class RetrainResult:
     version: int | None = None
     macro_f1: float | None = None
     active: bool = False
-    why: Message | None = None
+    reason: Message | None = None
 
     def row(self) -> dict[str, Any]:
-        return {**asdict(self), "why": self.why and to_json(self.why)}
+        return {**asdict(self), "reason": self.reason and to_json(self.reason)}
 
     def sentence(self) -> str:
         have = f"{self.corpus}: {self.documents} labelled articles, {self.new} of them new"
         if self.version is None:
-            return f"{have}; not trained: {self.why}"
+            return f"{have}; not trained: {self.reason}"
         figure = "not measured" if self.macro_f1 is None else f"macro-F1 {self.macro_f1:.3f}"
-        return f"{have}; version {self.version}, {figure}, {'in use' if self.active else 'not in use'} ({self.why})"
+        return f"{have}; version {self.version}, {figure}, {'in use' if self.active else 'not in use'} ({self.reason})"
 
 
 @dataclass(slots=True)
@@ -239,7 +239,7 @@ def retrain(
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
         if len(found.inside) < MIN_TOPIC_ARTICLES:
-            yield RetrainResult(corpus, len(found.inside), 0, why=Message("train.needs", least=MIN_TOPIC_ARTICLES))
+            yield RetrainResult(corpus, len(found.inside), 0, reason=Message("train.needs", least=MIN_TOPIC_ARTICLES))
             continue
         store.corpora.create(corpus, now=_now(), note=f"articles with and without the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
@@ -248,7 +248,7 @@ def retrain(
 
 def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> RetrainResult:
     if store.corpora.find(corpus) is None:
-        return RetrainResult(corpus, 0, 0, why=Message("train.no-articles"))
+        return RetrainResult(corpus, 0, 0, reason=Message("train.no-articles"))
     counts = {row.label: row.documents for row in store.corpora.count(corpus)}
     documents = sum(counts.values())
     versions = store.corpora.models(corpus)
@@ -256,13 +256,13 @@ def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress
     enough = [label for label, number in counts.items() if number >= MIN_LABEL_DOCUMENTS]
     if len(enough) < 2:
         reason = Message("train.labels", least=MIN_LABEL_DOCUMENTS, enough=len(enough), all=len(counts))
-        return RetrainResult(corpus, documents, new, why=reason)
+        return RetrainResult(corpus, documents, new, reason=reason)
     if new < least_new:
-        return RetrainResult(corpus, documents, new, why=Message("train.few-new", least=least_new))
+        return RetrainResult(corpus, documents, new, reason=Message("train.few-new", least=least_new))
     try:
         result = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
     except ModelError as error:
-        return RetrainResult(corpus, documents, new, why=error.message)
+        return RetrainResult(corpus, documents, new, reason=error.message)
     figure = result.trained.report.macro_f1 if result.trained.report else None
     return RetrainResult(corpus, documents, new, result.version, figure, result.active, result.reason)
 

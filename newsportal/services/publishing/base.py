@@ -67,7 +67,7 @@ class Published:
 class Step:
     """An operation of a target: an SQL statement with separate parameters, a file, a request."""
 
-    what: str
+    operation: str
     values: dict[str, Any]
 
 

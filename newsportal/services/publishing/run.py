@@ -48,7 +48,7 @@ def owner_name() -> str:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a run at one target. ``away``: why it cannot be reached now; ``unfit``: what must be corrected."""
+    """Counts of a run at one target. ``unavailable``: why it cannot be reached now; ``unfit``: what must be corrected."""
 
     target: str
     published: int = 0
@@ -57,14 +57,14 @@ class Tally:
     withdrawn: int = 0
     left_out: int = 0
     failed: int = 0
-    put_off: int = 0
-    away: str | None = None
+    postponed: int = 0
+    unavailable: str | None = None
     unfit: str | None = None
     reasons: list[str] = field(default_factory=list)
 
     @property
     def done(self) -> int:
-        return self.published + self.revised + self.unchanged + self.withdrawn + self.left_out + self.failed + self.put_off
+        return self.published + self.revised + self.unchanged + self.withdrawn + self.left_out + self.failed + self.postponed
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
                 break
             _deliver(work, entries, tally)
     except TargetDown as error:
-        tally.away = str(error)
+        tally.unavailable = str(error)
     except BadTarget as error:
         tally.unfit = str(error)
     return tally
@@ -225,7 +225,7 @@ def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally
         tally.withdrawn += 1
         return Result("withdrawn")
     if action == "wait":
-        tally.put_off += 1
+        tally.postponed += 1
         return Result("waiting", reason, due=work.now() + BUSY_WAIT, tried=False)
     if action == "skip":
         tally.left_out += 1
@@ -266,7 +266,7 @@ def _decision(work: Work, entry: OutboxEntry, article: StoredArticle | None) -> 
 def _put_off(entry: OutboxEntry, error: RetryLater, now: datetime, tally: Tally) -> Result:
     if entry.tries >= MAX_TRIES:
         return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
-    tally.put_off += 1
+    tally.postponed += 1
     return Result("waiting", str(error), due=now + error.wait(entry.tries, LONGEST_WAIT))
 
 

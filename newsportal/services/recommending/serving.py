@@ -91,7 +91,7 @@ class Recommender:
         model = self._fitted.model
         history = self._store.readers.history(reader) if reader else []
         answers = model.recommend(history, now, n + SPARE, reader=reader or "")
-        story_ids = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
+        story_ids = {answer.story for answer in answers} | {answer.reason_story for answer in answers if answer.reason_story}
         stories = self._store.by_id(story_ids)
         excluded = {view.story for view in history}
         found: list[Suggestion] = []
@@ -99,7 +99,7 @@ class Recommender:
             story = stories.get(answer.story)
             if story is not None and story.id not in excluded:  # not if folded into a story already viewed or listed
                 excluded.add(story.id)
-                found.append(Suggestion(story, answer, stories.get(answer.because or "")))
+                found.append(Suggestion(story, answer, stories.get(answer.reason_story or "")))
         return found[:n]
 
     def refresh(self, now: datetime) -> None:

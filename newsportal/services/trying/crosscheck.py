@@ -37,13 +37,13 @@ class ComparedLine:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Result for a page. ``ruled`` ``None``: the rule finds no body; ``free`` ``None``: the template-free extractor finds none, for the
-    reason ``why``. ``likeness``: share of characters in common lines, from 0 to 1."""
+    ``reason``. ``similarity``: share of characters in common lines, from 0 to 1."""
 
     url: str
     ruled: Extraction | None
     free: Extraction | None
-    why: str | None
-    likeness: float
+    reason: str | None
+    similarity: float
     same_title: bool
     same_date: bool
     lines: tuple[ComparedLine, ...] = ()
@@ -55,20 +55,20 @@ class CrossCheck:
 
     pages: tuple[Comparison, ...]
     read: int
-    alike: int
+    similar: int
     titles: int
     dates: int
-    likeness: float
+    similarity: float
 
 
 def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
     """Apply the rule to pages. Pages that neither can read are not articles, and skipped."""
     compared = [row for row in (compare(rule, page) for page in pages) if row.ruled or row.free]
     pairs = [row for row in compared if row.ruled and row.free]
-    mean = sum(row.likeness for row in pairs) / len(pairs) if pairs else 0.0
+    mean = sum(row.similarity for row in pairs) / len(pairs) if pairs else 0.0
     return CrossCheck(
-        tuple(sorted(compared, key=lambda row: (row.ruled is not None and row.free is not None, row.likeness))),
-        sum(row.ruled is not None for row in compared), sum(row.likeness >= ALIKE for row in pairs), sum(row.same_title for row in pairs),
+        tuple(sorted(compared, key=lambda row: (row.ruled is not None and row.free is not None, row.similarity))),
+        sum(row.ruled is not None for row in compared), sum(row.similarity >= ALIKE for row in pairs), sum(row.same_title for row in pairs),
         sum(row.same_date for row in pairs), mean,
     )  # fmt: skip
 

@@ -69,11 +69,11 @@ def free_name(base: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan of an import. ``new``: entries of sources.yaml; ``there``: known URLs with the source's key; ``bad``: invalid URLs, reasons."""
+    """Plan of an import. ``new``: entries of sources.yaml; ``existing``: known URLs with the source's key; ``invalid``: URLs, reasons."""
 
     new: tuple[Mapping[str, str], ...]
-    there: tuple[tuple[str, str], ...]
-    bad: tuple[tuple[str, Message], ...]
+    existing: tuple[tuple[str, str], ...]
+    invalid: tuple[tuple[str, Message], ...]
 
 
 def plan_import(outlines: Sequence[Outline], sources: Sources, category: str | None, *, enabled: bool = True) -> Plan:
@@ -82,7 +82,7 @@ def plan_import(outlines: Sequence[Outline], sources: Sources, category: str | N
     names = {feed.name for feed in sources.feeds}
     new: list[Mapping[str, Any]] = []
     present: list[tuple[str, str]] = []
-    bad: list[tuple[str, Message]] = []
+    invalid: list[tuple[str, Message]] = []
     for outline in outlines:
         if (key := existing.get(bare(outline.url))) is not None:
             present.append((outline.url, key))
@@ -90,7 +90,7 @@ def plan_import(outlines: Sequence[Outline], sources: Sources, category: str | N
         try:
             check_url(outline.url)
         except BadAddress as error:
-            bad.append((outline.url, error.message))
+            invalid.append((outline.url, error.message))
             continue
         name = free_name(outline.title or outline.url.partition("://")[2], names)
         names.add(name)
@@ -98,7 +98,7 @@ def plan_import(outlines: Sequence[Outline], sources: Sources, category: str | N
         folder = category or (clean(CONTROL.sub(" ", outline.folder)) if outline.folder else None)
         values: dict[str, Any] = {"name": name, "url": literal(outline.url)}
         new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
-    return Plan(tuple(new), tuple(present), tuple(bad))
+    return Plan(tuple(new), tuple(present), tuple(invalid))
 
 
 ASKED = 50  # entries looked up in the store
@@ -107,14 +107,14 @@ NAMED = 10  # stored entries whose sources are looked up
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """``stored`` of ``asked`` entries are in the store; ``by``: sources of the first of them, most frequent first."""
+    """``stored`` of ``checked`` entries are in the store; ``by``: sources of the first of them, most frequent first."""
 
-    asked: int
+    checked: int
     stored: int
     by: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        return f"{self.stored} of {self.asked} entries are already stored" + (f", by {', '.join(self.by)}" if self.by else "")
+        return f"{self.stored} of {self.checked} entries are already stored" + (f", by {', '.join(self.by)}" if self.by else "")
 
 
 def overlap(sources: Sources, links: Sequence[Link]) -> Overlap | None:
@@ -230,7 +230,7 @@ def plain(preview: Preview) -> dict[str, Any]:
     return {
         "key": f"{proposal.family}:{preview.values['name']}", "kind": proposal.family, "values": preview.values, "score": proposal.score,
         "entries": proposal.entries, "newest": proposal.newest and proposal.newest.isoformat(), "per_day": proposal.per_day,
-        "why": [to_json(reason) for reason in proposal.why], "stored": asdict(preview.overlap) if preview.overlap else None,
+        "reasons": [to_json(reason) for reason in proposal.reasons], "stored": asdict(preview.overlap) if preview.overlap else None,
         "links": [{"url": row.url, "title": row.title, "published": row.published and row.published.isoformat()} for row in proposal.links],
         "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **extracted} if reading else None,
     }  # fmt: skip
@@ -251,13 +251,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class AddressResult:
-    """Result for one URL; ``error``: why there is none; ``there``: the source that has it already."""
+    """Result for one URL; ``error``: why there is none; ``existing``: the source that has it already."""
 
     url: str
     choices: tuple[Choice, ...] = ()
     notes: tuple[Message, ...] = ()
     error: NewsportalError | None = None
-    there: str | None = None
+    existing: str | None = None
 
 
 def check_addresses(
@@ -284,7 +284,7 @@ def _search_address(url: str, sources: Sources, report: Callable[[str], None], k
     try:
         offer = propose(url, sources, visit, kind=kind, everything=everything)
     except SourceExists as error:
-        return AddressResult(url, error=error, there=error.key)
+        return AddressResult(url, error=error, existing=error.key)
     except NewsportalError as error:
         report(url)  # raises if that was the reason
         return AddressResult(url, error=error)
@@ -298,12 +298,12 @@ def _search_address(url: str, sources: Sources, report: Callable[[str], None], k
             choices.append(Choice(other.kind, dict(entry(other, None, None, sources)), best=False, proposal=other))
         except SourceExists as error:
             existing = error.key
-    return AddressResult(url, tuple(choices), offer.notes, there=existing)
+    return AddressResult(url, tuple(choices), offer.notes, existing=existing)
 
 
 def parse_opml(body: bytes, sources: Sources) -> list[AddressResult]:
     """Return the feeds of an OPML list, with the sources of existing ones, without requests. Raises ``BadOpml``."""
     plan = plan_import(read(body).feeds, sources, None)
     found = [AddressResult(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
-    found += [AddressResult(url, there=key) for url, key in plan.there]
-    return [*found, *(AddressResult(url, error=NewsportalError(reason)) for url, reason in plan.bad)]
+    found += [AddressResult(url, existing=key) for url, key in plan.existing]
+    return [*found, *(AddressResult(url, error=NewsportalError(reason)) for url, reason in plan.invalid)]

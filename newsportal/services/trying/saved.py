@@ -157,7 +157,7 @@ def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator
     pages = [page for link in trial.links[:MAX_TRIED] if (page := _fetched(link.url, fetch)) is not None] if rule else []
     if rule and pages:
         found = cross_check(rule, pages)
-        counts = {name: getattr(found, name) for name in ("read", "alike", "titles", "dates")}
+        counts = {name: getattr(found, name) for name in ("read", "similar", "titles", "dates")}
         yield Message("check.rule", pages=len(found.pages), **counts)
 
 

@@ -33,7 +33,7 @@ class ExtractionResult:
 
     by: str
     found: Extraction | None
-    why: str | None = None
+    reason: str | None = None
 
 
 def load(file: Path) -> Library:
@@ -141,7 +141,7 @@ class SiteTemplates:
     templates: int
     pages: int = field(metadata={"description": "Pages from which the templates were learned."})
     waiting: int = field(metadata={"description": "Pages waiting for a similar one."})
-    known_pages: int = field(metadata={"description": "Pages whose lines are stored."})
+    read_pages: int = field(metadata={"description": "Pages whose lines are stored."})
     lines: int = field(metadata={"description": "Lines found to be boilerplate."})
 
 
@@ -176,7 +176,7 @@ def forget_site(store: Store, site: str, kind: str, now: datetime) -> bool:
 def rows_of(store: Store, sources: Sources | None, library: Library) -> list[SiteTemplates]:
     """Return the sites with learnt data."""
     sites = list(dict.fromkeys((*library.sites, *recent_sites(store, sources))))[:SITES]
-    return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
+    return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.read_pages]
 
 
 def recent_sites(store: Store, sources: Sources | None) -> list[str]:

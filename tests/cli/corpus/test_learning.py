@@ -181,10 +181,10 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
     assert "甲: no model yet" in portal("model", "list", "甲").text
     first = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
-    assert (first["version"], first["active"], first["why"]["code"]) == (1, True, "train.first")
+    assert (first["version"], first["active"], first["reason"]["code"]) == (1, True, "train.first")
     second = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
     assert (second["version"], second["active"]) == (2, True)
-    assert "on 8 documents held out of both" in second["why"]["text"]
+    assert "on 8 documents held out of both" in second["reason"]["text"]
     assert portal("train", "--corpus", "甲", *QUICK, "--no-activate", "--json").rows[0]["active"] is False
     assert [(row["version"], row["state"]) for row in portal("model", "list", "甲", "--json").rows] == [
         (3, "kept"),
@@ -222,8 +222,8 @@ def test_worse_version_is_not_activated(portal: Portal, rows: Rows) -> None:
             store.corpora.label("甲", document.id, label, now=NOW)
     store.close()
     row = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
-    assert (row["version"], row["active"]) == (2, False), row["why"]
-    assert "version 1 100.0" in row["why"]["text"]
+    assert (row["version"], row["active"]) == (2, False), row["reason"]
+    assert "version 1 100.0" in row["reason"]["text"]
     assert portal.store().corpora.active("甲") == 1
 
 

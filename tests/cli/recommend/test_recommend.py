@@ -59,7 +59,7 @@ def test_recommendations_without_readers(run: Run) -> None:
     assert "nothing was fitted yet" in run("show")
     rows = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
     assert len(rows) == 5
-    assert {row["because"] for row in rows} == {None}
+    assert {row["reason_story"] for row in rows} == {None}
     assert run("export") == ""
     row = json.loads(run("fit", "--json"))
     assert (row["views"], row["readers"], row["by"]) == (0, 0, "embedded")
@@ -76,7 +76,7 @@ def test_recommendations_from_an_imported_log(run: Run, tmp_path: Path) -> None:
     assert len(rows) == 5
     assert not history & {row["story"] for row in rows}
     assert sum(row["title"].startswith("菜谱") for row in rows) >= 4, "the kind that the reader views; one recommendation may explore"
-    assert any(row["because"] in history for row in rows)
+    assert any(row["reason_story"] in history for row in rows)
     assert "because of 《菜谱" in run("for", "r1")
     text = run("show")
     assert "180 views of 30 readers" in text

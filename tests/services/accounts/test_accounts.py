@@ -264,10 +264,10 @@ def test_audit_log_is_paged_newest_first(accounts: Accounts, admin: Person, now:
             user, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1"
         )
     accounts.audit_log.add(None, "sourced", "x", now=now)
-    assert [entry.thing for entry in accounts.audit_log.entries(limit=2)] == ["x", "feed:4"]
+    assert [entry.subject for entry in accounts.audit_log.entries(limit=2)] == ["x", "feed:4"]
     third = accounts.audit_log.entries(limit=3)[-1]
-    assert [entry.thing for entry in accounts.audit_log.entries(before=third.seq)] == ["feed:2", "feed:1", "feed:0"]
-    assert (third.person, third.way, third.details, third.address) == ("王老板", "session", {"名": 3}, "192.0.2.1")
+    assert [entry.subject for entry in accounts.audit_log.entries(before=third.seq)] == ["feed:2", "feed:1", "feed:0"]
+    assert (third.person, third.method, third.details, third.address) == ("王老板", "session", {"名": 3}, "192.0.2.1")
     assert {entry.action for entry in accounts.audit_log.entries(action="source")} == {"source.change"}
     assert len(accounts.audit_log.entries(person="王老板", since=now + timedelta(hours=3))) == 2
     assert (accounts.audit_log.names(), accounts.audit_log.actions()) == (["王老板"], ["source.change", "sourced"])

@@ -72,8 +72,8 @@ def test_hostile_text_stays_one_log_entry(accounts: Accounts, admin: Person, now
     forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM trail; --"
     accounts.audit_log.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
     [entry] = accounts.audit_log.entries()
-    assert (entry.action, entry.person, entry.way) == ("topic.delete", "", "command")
-    assert entry.thing == forged
+    assert (entry.action, entry.person, entry.method) == ("topic.delete", "", "command")
+    assert entry.subject == forged
     assert accounts.audit_log.entries(person="boss") == []
     assert accounts.audit_log.entries(action="person") == []
 

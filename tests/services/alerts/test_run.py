@@ -244,7 +244,7 @@ def test_busy_service_is_retried_later(desk: Any, receiver: Any) -> None:
     receiver.answers = [(503, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
-    assert step(desk.work).put_off == 1
+    assert step(desk.work).postponed == 1
     step(desk.work)
     assert len(receiver.received) == 1
     desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
@@ -271,7 +271,7 @@ def test_unclear_delivery_is_repeated_only_on_request(desk: Any, receiver: Any) 
     receiver.answers = [(0, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
-    assert step(desk.work).unclear == 1
+    assert step(desk.work).unconfirmed == 1
     desk.pass_time(days=1)
     step(desk.work)
     assert len(receiver.received) == 1
@@ -362,7 +362,7 @@ def test_mail_waits_for_its_server(desk: Any) -> None:
     work = replace(desk.work, setting=replace(desk.work.setting, mail_server="smtp://127.0.0.1:9"))
     desk.alert("mail", {"to": "reader@example.org"})
     desk.write("云岭峡谷观景桥开放")
-    assert step(work).put_off == 1
+    assert step(work).postponed == 1
 
 
 def test_send_test_message(desk: Any, receiver: Any) -> None:

@@ -210,7 +210,7 @@ def test_busy_push_service_is_retried_after_its_delay(desk: Any, work: Work, ser
     desk.write("云岭峡谷观景桥今日开放")
     desk.pass_time(minutes=1)
     service.status, service.headers = status, {"retry-after": "3600"}
-    assert step(work).put_off == 1
+    assert step(work).postponed == 1
     service.status = 201
     desk.pass_time(minutes=50)
     assert (step(work).sent, service.received) == (0, [])

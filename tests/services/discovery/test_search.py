@@ -113,7 +113,7 @@ def test_usual_feed_paths_are_tried(web: Web) -> None:
     web.pages |= {"/": html("", articles()), "/atom.xml": rss()}
     found, _ = find(f"{SITE}/", web)
     assert kinds(found) == ["feed"]
-    assert "usual URL" in str(found[0].why[0])
+    assert "usual URL" in str(found[0].reasons[0])
 
 
 def test_soft_404_page_is_not_a_feed(web: Web) -> None:
@@ -205,7 +205,7 @@ def test_find_everything_ranks_all_kinds_within_request_limit(web: Web) -> None:
     assert any(proposal.values.get("prefix") == f"{SITE}/sport/" for proposal in found), "a channel in the navigation"
     assert [proposal.score for proposal in found] == sorted((proposal.score for proposal in found), reverse=True)
     old = next(proposal for proposal in found if proposal.address.endswith("/old.xml"))
-    assert Message("found.stale", days=400) in old.why
+    assert Message("found.stale", days=400) in old.reasons
     assert len(web.requested) == len(set(web.requested)) <= MAX_REQUESTS
 
 

@@ -48,13 +48,13 @@ def mixed(store: Store) -> tuple[str, str, str]:
 
 def test_unrelated_story_is_split_off_in_one_pass(store: Store, mixed: tuple[str, str, str]) -> None:
     fire, trial, catch = mixed
-    assert run_revision(store) == Revision(events=1, parted=1)
+    assert run_revision(store) == Revision(events=1, split=1)
     found = store.events.of(mixed)
     assert found[fire].event_id == found[trial].event_id == "fire"
     assert found[catch].event_id != "fire"
     assert {member.by for member in found.values()} == {None}
     repeated = run_revision(store)
-    assert (repeated.parted, repeated.joined) == (0, 0)
+    assert (repeated.split, repeated.joined) == (0, 0)
     assert run_revision(store) == Revision()
 
 
@@ -79,7 +79,7 @@ def test_edits_by_editors_are_kept(store: Store, mixed: tuple[str, str, str]) ->
     new, _ = editing.split(store, "fire", [trial], by="林", now=NOW)  # the stories left together were seen by the editor, too
     run_revision(store)
     assert {id: member.event_id for id, member in store.events.of(mixed).items()} == dict.fromkeys(mixed, "fire") | {trial: new}
-    assert (editing.join(store, "fire", new, by="林", now=NOW), run_revision(store).parted)[1] == 0
+    assert (editing.join(store, "fire", new, by="林", now=NOW), run_revision(store).split)[1] == 0
 
 
 def test_undone_split_is_not_repeated(store: Store, mixed: tuple[str, str, str]) -> None:
@@ -87,7 +87,7 @@ def test_undone_split_is_not_repeated(store: Store, mixed: tuple[str, str, str])
     (edit,) = store.events.edits("fire")
     assert (edit.kind, edit.by) == ("split", "")
     editing.undo(store, edit.number, by="林", now=NOW)
-    assert run_revision(store).parted == 0
+    assert run_revision(store).split == 0
     assert {member.event_id for member in store.events.of(mixed).values()} == {"fire"}
 
 

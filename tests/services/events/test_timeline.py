@@ -64,7 +64,7 @@ def test_view_lists_days_sites_and_stories() -> None:
     assert [(point.day, point.dated) for point in timeline.points] == [
         (date(2026, 2, 27), True), (date(2026, 2, 28), True), ((NOW + timedelta(days=2)).date(), False),
     ]  # fmt: skip
-    assert [(teller.site, teller.articles) for teller in timeline.tellers] == [("site0", 1), ("site1", 1), ("site2", 1)]
+    assert [(teller.site, teller.articles) for teller in timeline.publishers] == [("site0", 1), ("site1", 1), ("site2", 1)]
     assert [story.id for story in timeline.stories] == stories
     neighbours = neighbourhood(store, stories[1])
     assert neighbours is not None

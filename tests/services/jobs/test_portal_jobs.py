@@ -282,7 +282,7 @@ def test_outcome_of_a_command_is_its_rows(tmp_path: Path) -> None:
     retrained = wait_for_end(jobs, jobs.start("retrain", "", ["retrain", "--force", "--json"]))
     assert (retrained.state, [(row["corpus"], row["version"]) for row in retrained.outcome]) == ("done", [("categories", None)])
     assigned = wait_for_end(jobs, jobs.start("assign", "", ["topic", "assign", "--days", "7", "--json"]))
-    assert (assigned.state, [row["looked"] for row in assigned.outcome]) == ("done", [0])
+    assert (assigned.state, [row["checked"] for row in assigned.outcome]) == ("done", [0])
     learnt = wait_for_end(jobs, jobs.start("fit", "", ["recommend", "fit", "--json"]))
     assert (learnt.state, [row["views"] for row in learnt.outcome]) == ("done", [0])
 

@@ -45,15 +45,15 @@ def store() -> Iterator[Store]:
 def test_mistakes_have_deciding_words(store: Store) -> None:
     found = mistakes(store, "categories", 1)
     held_out = store.corpora.model("categories", 1).held_out
-    assert found.looked == len(held_out)
-    assert found.wrong == len(found.shown)
-    for mistake in found.shown:
+    assert found.evaluated == len(held_out)
+    assert found.wrong == len(found.documents)
+    for mistake in found.documents:
         assert mistake.document.id in held_out
-        assert mistake.given != mistake.document.label.label
+        assert mistake.predicted != mistake.document.label.label
         assert mistake.words
-    assert len(mistakes(store, "categories", 1, limit=0).shown) == 0
+    assert len(mistakes(store, "categories", 1, limit=0).documents) == 0
     narrow = mistakes(store, "categories", 1, label="体育", predicted="财经")
-    assert all((mistake.document.label.label, mistake.given) == ("体育", "财经") for mistake in narrow.shown)
+    assert all((mistake.document.label.label, mistake.predicted) == ("体育", "财经") for mistake in narrow.documents)
 
 
 def test_words_for_a_label(store: Store) -> None:

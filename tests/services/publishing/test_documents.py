@@ -62,7 +62,7 @@ def elastic(servers: Servers) -> Iterator[Elastic]:
 def test_article_becomes_a_plain_document(store: Store, add: Add, docs: DocumentServer, tmp_path: Path) -> None:
     id = add("桥", title="长江大桥今天通车", text="记者从武汉发来报道：长江大桥通车了。", topic="城市", images=PICTURES, language="zh")
     tally = run(store, tmp_path, docs.target())
-    assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
+    assert (tally.published, tally.failed, tally.unavailable, tally.unfit) == (1, 0, None, None)
     (found,) = docs.found().values()
     assert found[("_id" if isinstance(docs, Mongo) else "id")] == id
     stored = store.articles([id])[0]
@@ -193,7 +193,7 @@ def test_publishers_share_one_outbox(store: Store, add: Add, docs: DocumentServe
         thread.start()
     for thread in threads:
         thread.join()
-    assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
+    assert [tally.unavailable or tally.unfit for tally in tallies if tally.unavailable or tally.unfit] == []
     assert sum(tally.published for tally in tallies) == 450
     assert sorted(docs.found()) == sorted(ids)
     assert store.outbox.counts() == {"docs": {"done": 450}}
@@ -206,9 +206,9 @@ def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: Documen
         found = dry_run(work.target, "docs", NOW)
         assert (found.problems, len(found.steps)) == ((), 1)
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
-        assert id in steps[0].what
+        assert id in steps[0].operation
         assert steps[0].values["title"] == store.articles([id])[0].title
-        assert work.target.steps(None, OutboxEntry("docs", id, NOW, NOW, wanted="gone"))[0].what != steps[0].what
+        assert work.target.steps(None, OutboxEntry("docs", id, NOW, NOW, wanted="gone"))[0].operation != steps[0].operation
     assert docs.found() == {}
     assert store.outbox.counts() == {}
     assert not docs.client.indices.exists(index=docs.index) if isinstance(docs, Elastic) else docs.articles.index_information() == {}
@@ -228,8 +228,8 @@ def test_unavailable_server_is_waited_for(store: Store, add: Add, docs: Document
     id = add("a")
     port = docs.uri.split("/")[2].rpartition(":")[2]
     tally = run(store, tmp_path, docs.target(docs.uri.replace(f":{port}", ":1")))
-    assert tally.away is not None
-    assert "is not reachable" in tally.away
+    assert tally.unavailable is not None
+    assert "is not reachable" in tally.unavailable
     assert run(store, tmp_path, docs.target()).published == 1
     assert list(docs.found()) == [id]
 
@@ -241,7 +241,7 @@ def test_publishing_resumes_after_mongodb_was_killed(store: Store, add: Add, tmp
         target = target_of(server.url("docs"), only="{versions: all}")
         with work_on(store, tmp_path, target) as work:
             tally = publish(replace(work, on_progress=lambda tally: server.kill() if tally.done == 200 else None))
-            assert (tally.published, tally.away is not None) == (200, True)
+            assert (tally.published, tally.unavailable is not None) == (200, True)
             server.start()
             assert publish(work).published == 250
         mongo = Mongo(server.url("docs"))
@@ -314,7 +314,7 @@ def test_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elastic,
     run(store, tmp_path, elastic.target())
     elastic.client.indices.put_settings(index=elastic.index, settings={"index.blocks.write": True})
     add("b")
-    assert "read-only" in (run(store, tmp_path, elastic.target()).away or "")
+    assert "read-only" in (run(store, tmp_path, elastic.target()).unavailable or "")
     elastic.client.indices.put_settings(index=elastic.index, settings={"index.blocks.write": None})
     assert run(store, tmp_path, elastic.target()).published == 1
 

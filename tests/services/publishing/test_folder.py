@@ -74,7 +74,7 @@ def test_withdrawn_file_is_removed(store: Store, add: Add, tmp_path: Path) -> No
 def test_file_names_stay_within_the_folder(store: Store, add: Add, tmp_path: Path, hostile: str) -> None:
     id = add("a", title=hostile, site=hostile)
     tally = run(store, tmp_path, target(tmp_path, file='"{site}/{title}-{id}"'))
-    assert (tally.published, tally.away) == (1, None)
+    assert (tally.published, tally.unavailable) == (1, None)
     ((name, _),) = files(tmp_path).items()
     assert id in name
     assert all(len(part.encode()) <= MAX_NAME_BYTES + 5 for part in Path(name).parts)
@@ -95,8 +95,8 @@ def test_unusable_folder_is_waited_for(store: Store, add: Add, tmp_path: Path) -
     add("a")
     (tmp_path / "出 口").write_text("no folder")
     tally = run(store, tmp_path, target(tmp_path))
-    assert tally.away is not None
-    assert "it is not a folder" in tally.away
+    assert tally.unavailable is not None
+    assert "it is not a folder" in tally.unavailable
     (tmp_path / "出 口").unlink()
     assert run(store, tmp_path, target(tmp_path)).published == 1
 
@@ -105,7 +105,7 @@ def test_dry_run_creates_no_folder(store: Store, add: Add, tmp_path: Path) -> No
     add("a")
     with work_on(store, tmp_path, target(tmp_path)) as work:
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
-    assert [step.what.partition(" ")[0] for step in steps] == ["write"]
+    assert [step.operation.partition(" ")[0] for step in steps] == ["write"]
     assert not (tmp_path / "出 口").exists()
 
 

@@ -107,7 +107,7 @@ def test_targets_hold_exactly_the_visible_articles(store: Store, servers: Server
         with work_on(store, tmp_path, document_server.target(only="{versions: all}")) as work:
             after = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
             tally = publish(replace(work, now=lambda: after))  # every lease has expired
-        assert (tally.failed, tally.put_off, tally.away, tally.unfit) == (0, 0, None, None)
+        assert (tally.failed, tally.postponed, tally.unavailable, tally.unfit) == (0, 0, None, None)
         visible = {
             article.id: (article.revision, article.title, article.category) for article in store.all_articles() if article.hidden is None
         }

@@ -72,7 +72,7 @@ def test_publisher_killed_at_any_step_loses_nothing(store: Store, add: Add, fore
     stride = 1 if foreign.uri.startswith("sqlite") else 4  # the steps are the same; on database servers a sample is enough
     with killable_publisher(tmp_path, target) as is_killed:
         while is_killed(step):
-            assert finish(store, tmp_path, target).away is None
+            assert finish(store, tmp_path, target).unavailable is None
             assert foreign.slugs() == sorted(f"article-{id}" for id in ids), step
             store.set_category(ids[-1], "体育" if step % 2 else "旅游", by="editor", now=NOW)
             ids.append(add())
@@ -99,7 +99,7 @@ def test_eight_publishers_share_one_outbox(store: Store, add: Add, foreign: Cms,
         thread.start()
     for thread in threads:
         thread.join()
-    assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
+    assert [tally.unavailable or tally.unfit for tally in tallies if tally.unavailable or tally.unfit] == []
     assert sum(tally.published for tally in tallies) == 60
     assert foreign.slugs() == sorted(f"article-{id}" for id in ids)
     assert len(foreign.marks()) == 60
@@ -113,7 +113,7 @@ def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add,
     add("b", title=hostile)
     add("c", title="另一个", published=None)
     tally = run(store, tmp_path, foreign.target())
-    assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
+    assert (tally.published, tally.failed, tally.unavailable, tally.unfit) == (2, 1, None, None)
     assert sorted(row["title"] for row in foreign.rows()) == sorted([hostile, "另一个"])
     (failed,) = store.outbox.entries(states=["failed"])
     assert "one_title" in (failed.reason or "") or "posts.title" in (failed.reason or "")
@@ -141,7 +141,7 @@ def test_row_refused_by_trigger_fails_and_others_are_published(store: Store, add
         foreign.run(statement)
     ids = [add(title="no"), add(), add()]
     tally = run(store, tmp_path, foreign.target())
-    assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
+    assert (tally.published, tally.failed, tally.unavailable, tally.unfit) == (2, 1, None, None)
     (failed,) = store.outbox.entries(states=["failed"])
     assert failed.article_id == ids[0]
     assert "not wanted" in (failed.reason or "")
@@ -166,12 +166,12 @@ def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> Non
 
         with work_on(store, tmp_path, foreign.target()) as work:
             tally = publish(replace(work, stopped=kill_midway))
-            assert tally.away is not None, "it was not killed before the end"
-            assert "publish.to" in tally.away or "try again" in tally.away or "wait for it" in tally.away
-            assert publish(work).away is not None, "still unavailable: reported again, nothing lost"
+            assert tally.unavailable is not None, "it was not killed before the end"
+            assert "publish.to" in tally.unavailable or "try again" in tally.unavailable or "wait for it" in tally.unavailable
+            assert publish(work).unavailable is not None, "still unavailable: reported again, nothing lost"
             server.start()
             tally = publish(work)
-            assert (tally.away, tally.failed) == (None, 0)
+            assert (tally.unavailable, tally.failed) == (None, 0)
         foreign.engine.dispose()
         assert foreign.slugs() == sorted(f"article-{id}" for id in ids)
         assert len(foreign.marks()) == len(ids)

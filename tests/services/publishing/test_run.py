@@ -23,7 +23,7 @@ Add = Callable[..., str]
 def test_article_becomes_a_row_with_configured_columns(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("桥", title="桥" * 90, html="<p>正文</p><script>alert(1)</script>", text="正文" * 30)
     tally = run(store, tmp_path, cms.target())
-    assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
+    assert (tally.published, tally.failed, tally.unavailable, tally.unfit) == (1, 0, None, None)
     (row,) = cms.rows()
     assert row["title"] == "桥" * 79 + "…"
     assert row["body"] == "<p>正文</p>"
@@ -224,8 +224,8 @@ def test_dry_run_shows_statements_and_changes_nothing(store: Store, add: Add, cm
     with work_on(store, tmp_path, cms.target()) as work:
         steps = [step for article_, entry in pending(work) for step in work.target.steps(article_, entry)]
     (step,) = steps
-    assert step.what.startswith("INSERT INTO posts")
-    assert "DROP" not in step.what
+    assert step.operation.startswith("INSERT INTO posts")
+    assert "DROP" not in step.operation
     assert step.values["title"] == "'); DROP TABLE posts; --"
     assert cms.rows() == []
     assert store.outbox.counts() == {}
@@ -236,7 +236,7 @@ def test_dry_run_shows_statements_and_changes_nothing(store: Store, add: Add, cm
     add("a", title="另一个")
     with work_on(store, tmp_path, cms.target()) as work:
         (step,) = [step for article_, entry in pending(work) for step in work.target.steps(article_, entry)]
-    assert step.what.startswith("UPDATE posts SET")
+    assert step.operation.startswith("UPDATE posts SET")
 
 
 def test_internal_error_of_one_article_does_not_block_others(
@@ -274,7 +274,7 @@ def test_target_unavailable_for_one_article_takes_the_others(
 
         monkeypatch.setattr(work.target, "put", slow)
         tallies = [publish(replace(work, now=lambda day=day: NOW + timedelta(days=400 + day))) for day in range(3)]
-    assert [tally.away is not None for tally in tallies] == [True] * 3
+    assert [tally.unavailable is not None for tally in tallies] == [True] * 3
     assert len(cms.rows()) == 2
     assert store.outbox.counts() == {"cms": {"done": 2, "waiting": 1}}
 
@@ -293,8 +293,8 @@ def test_unavailable_database_is_waited_for(store: Store, add: Add, cms: Cms, tm
     add("a")
     target = cms.target().replace("cms.db", "gone.db")
     tally = run(store, tmp_path, target)
-    assert tally.away is not None
-    assert "no such database" in tally.away
+    assert tally.unavailable is not None
+    assert "no such database" in tally.unavailable
     assert run(store, tmp_path, cms.target()).published == 1
 
 

@@ -114,9 +114,9 @@ def test_temporary_failure_is_retried_with_the_same_key(store: Store, add: Add, 
     config = sources(tmp_path, receiver.port)
     receiver.answers += [(503, {}, b""), (429, {"retry-after": "7200"}, b"")]
     add("a")
-    assert run(store, config).put_off == 1
+    assert run(store, config).postponed == 1
     assert run(store, config, timedelta(seconds=29)).done == 0, "not before the delay"
-    assert run(store, config, timedelta(seconds=31)).put_off == 1
+    assert run(store, config, timedelta(seconds=31)).postponed == 1
     assert run(store, config, timedelta(seconds=7000)).done == 0, "after the receiver's Retry-After"
     assert run(store, config, timedelta(seconds=7300)).published == 1
     assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 1
@@ -193,16 +193,16 @@ def test_unavailable_receiver_is_waited_for(store: Store, add: Add, receiver: Re
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         tally = run(store, sources(tmp_path, unused.getsockname()[1]))
-    assert tally.away is not None
-    assert "no response" in tally.away
+    assert tally.unavailable is not None
+    assert "no response" in tally.unavailable
     assert run(store, sources(tmp_path, receiver.port)).published == 1
 
 
 def test_private_addresses_are_refused(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
     add("a")
     tally = run(store, sources(tmp_path, receiver.port, allowed="[]"))
-    assert tally.away is not None
-    assert "allow_private" in tally.away
+    assert tally.unavailable is not None
+    assert "allow_private" in tally.unavailable
     assert receiver.sent == []
 
 
@@ -234,9 +234,9 @@ def test_secret_in_url_is_hidden_in_reasons(store: Store, add: Add, receiver: Re
     settings = config.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
     work = Work(store, settings, open_target(settings, config))
     tally = publish(work)
-    assert tally.away is not None
-    assert "geheim2" not in tally.away
-    assert all("geheim2" not in step.what for article_, entry in pending(work) for step in work.target.steps(article_, entry))
+    assert tally.unavailable is not None
+    assert "geheim2" not in tally.unavailable
+    assert all("geheim2" not in step.operation for article_, entry in pending(work) for step in work.target.steps(article_, entry))
 
 
 def test_secret_is_hidden_in_repr(tmp_path: Path) -> None:

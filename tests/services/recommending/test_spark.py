@@ -136,7 +136,9 @@ def test_distributed_fit_equals_local_fit(items: tuple[Item, ...], views: list[V
 def _assert_same(distributed: Best, local: Best, histories: dict[str, list[View]]) -> None:
     for reader, history in histories.items():
         one, other = (model.recommend(history, NOW, 20, reader=reader) for model in (distributed, local))
-        assert [(found.story, found.by, found.because) for found in one] == [(found.story, found.by, found.because) for found in other]
+        assert [(found.story, found.by, found.reason_story) for found in one] == [
+            (found.story, found.by, found.reason_story) for found in other
+        ]
         assert [found.score for found in one] == pytest.approx([found.score for found in other], abs=1e-9)
         assert one
 

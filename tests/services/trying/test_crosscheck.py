@@ -41,10 +41,10 @@ PAGES = [page(title, text) for title, text in STORIES.items()]
 
 def test_matching_rule_and_rule_that_finds_nothing() -> None:
     matching = cross_check(ArticleRule(body=".text", title="h1", date=".when"), PAGES)
-    assert (matching.read, matching.alike, matching.titles, matching.dates) == (3, 3, 3, 3)
-    assert matching.likeness > 0.9
+    assert (matching.read, matching.similar, matching.titles, matching.dates) == (3, 3, 3, 3)
+    assert matching.similarity > 0.9
     missing = cross_check(ArticleRule(body=".no-such"), PAGES)
-    assert (missing.read, missing.alike) == (0, 0)
+    assert (missing.read, missing.similar) == (0, 0)
     assert all(result.ruled is None and result.free is not None for result in missing.pages)
 
 
@@ -58,7 +58,7 @@ def test_matching_rule_and_rule_that_finds_nothing() -> None:
 )
 def test_rules_are_css_xpath_or_regular_expressions(rule: ArticleRule) -> None:
     found = cross_check(rule, PAGES)
-    assert (found.read, found.alike, found.titles, found.dates) == (3, 3, 3, 3)
+    assert (found.read, found.similar, found.titles, found.dates) == (3, 3, 3, 3)
     assert all(result.ruled and result.ruled.title in STORIES and result.ruled.published for result in found.pages)
 
 
@@ -110,7 +110,7 @@ def test_source_trial_checks_its_rule_on_several_articles(monkeypatch: pytest.Mo
         ((trial, reading),) = saved.try_source("region:港", sources)
         (check,) = [note for note in trial.notes if note.code == "check.rule"]
         counts = dict(check.params)
-        assert (counts["pages"], counts["read"], counts["alike"]) == (3, read, read)
+        assert (counts["pages"], counts["read"], counts["similar"]) == (3, read, read)
         assert reading is not None
 
 
@@ -118,7 +118,7 @@ def test_incomplete_rule_is_reported_first() -> None:
     other = page("潮汐表更新", STORIES["鱼市搬到新址"], css="body-text")
     found = cross_check(ArticleRule(body=".text p:first-child, .body-text", title=".when"), [*PAGES, other])
     assert found.titles == 0
-    assert found.pages[0].likeness < 0.9
+    assert found.pages[0].similarity < 0.9
     assert {line.of for line in found.pages[0].lines} == {"both", "best"}
     assert found.pages[-1].url == other.url
 
@@ -172,6 +172,6 @@ def test_library_is_trained_and_inspected(tmp_path: Path) -> None:
         reading.by: reading
         for reading in compare_results(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))
     }
-    assert waiting["url_tree"].why == "waits-for-sibling"
+    assert waiting["url_tree"].reason == "waits-for-sibling"
     assert sum(1 for _ in library_of(store)[0]) == 1, "trying a page does not train the library"
     store.close()
