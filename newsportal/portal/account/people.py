@@ -13,6 +13,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
+from newsportal.portal.wording import display_name_function
 from newsportal.services.accounts import Accounts, Person, Role
 from newsportal.services.accounts.base import random_password
 
@@ -122,8 +123,7 @@ AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: any time
 @router.get("/audit")
 def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).audit_log
-    requested = visit.integer("days", 0)
-    days = requested if requested in AUDIT_DAYS else 0
+    days = requested if (requested := visit.integer("days", 0)) in AUDIT_DAYS else 0
     rows = trail.entries(
         before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
@@ -134,5 +134,5 @@ def audit(request: Request) -> Response:
     return render(
         request, "audit.html", entries=entries, more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
         person=visit.text("person"), action=visit.text("action"), days=days, periods={0: visit.say("Any time"), **lengths},
-        articles={article.id: article for article in articles},
+        articles={article.id: article for article in articles}, display_name=display_name_function(visit.portal, visit.clock.words),
     )  # fmt: skip
