@@ -247,7 +247,7 @@ CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]
     "sources' health": (_health, None),
     "sign-ins": (_sign_ins, "see the result for the store"),
     "mailboxes": (_mailboxes, "see the result for the store"),
-    "known addresses": (_filter, "start Redis, or correct url_filter.redis in sources.yaml; until then the store is used instead"),
+    "known addresses": (_filter, "start Redis, or correct its URI in sources.yaml; until then the store is used instead"),
     "queue of requests": (_queue, "with frontier.redis: start Redis, or correct the URI; else see the store. No link is lost"),
     "browser": (_browser, None),
     "disk": (_disk, None),

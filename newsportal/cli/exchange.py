@@ -96,12 +96,9 @@ def export(
 
 def write_rows(format: Format, rows: Iterable[dict[str, Any]], path: Path | None, *, bom: bool = True) -> None:
     """Write articles as JSON lines, CSV or Parquet, to a file or standard output. Raises ``NewsportalError``."""
-    if path is None:
-        _write(format, rows, sys.stdout.buffer, bom)
-        sys.stdout.buffer.flush()
-        return
-    with writable(path) as part, part.open("wb") as stream:
+    with writable(path) if path else nullcontext() as part, part.open("wb") if part else nullcontext(sys.stdout.buffer) as stream:
         _write(format, rows, stream, bom)
+        stream.flush()
 
 
 def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bom: bool) -> None:

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, Yes, command_group, load
-from newsportal.cli.output import WIDEST, make_table, pick, print_json
+from newsportal.cli.output import WIDEST, make_table, pick, print_json, print_rows
 from newsportal.crawl.queues.base import Queue, QueueState, SetAside, WaitingLinks
 from newsportal.errors import NewsportalError
 from newsportal.messages import local
@@ -69,13 +69,10 @@ def aside(
             for name, queue in found.queues
             for entry in queue.aside(limit)
         ]
-    if as_json:
-        print_json(*rows)
+    if as_json or not rows:
+        print_rows(rows, (), as_json, "nothing is set aside")
         return
     console = Console(emoji=False, highlight=False, width=WIDEST)
-    if not rows:
-        console.print("nothing is set aside")
-        return
     cells = ((row["queue"], row["id"], row["since"], row["reason"], row["url"] or row["host"]) for row in rows)
     console.print(make_table(("queue", "id", "since", "reason", "address"), cells))
     console.print("to retry them: newsportal frontier again; to drop them: newsportal frontier drop", markup=False)

@@ -27,7 +27,7 @@ import numpy as np
 import typer
 
 from newsportal.cli.options import AsJson, SourcesFile, command_group, moment, open_record
-from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, report_progress, write_json_lines
+from newsportal.cli.output import pick, print_json, print_result, print_rows, progress, report_progress, writable, write_json_lines
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
@@ -204,18 +204,13 @@ def export(
         if form == "jsonl":
             write_json_lines(rows, out)
         else:
-            try:
-                with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
-                    text = TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
-                    writer = csv.DictWriter(text, FIELDS)
-                    writer.writeheader()
-                    writer.writerows(rows)
-                    text.detach()
-                    stream.flush()
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
+            with writable(out) if out else nullcontext() as part, part.open("wb") if part else nullcontext(sys.stdout.buffer) as stream:
+                text = TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
+                writer = csv.DictWriter(text, FIELDS)
+                writer.writeheader()
+                writer.writerows(rows)
+                text.detach()
+                stream.flush()
 
 
 HOURS: Final = 48  # hours after publication in the plot

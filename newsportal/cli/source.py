@@ -87,8 +87,7 @@ def init(
         raise NewsportalError(f"{path} already exists; --force replaces it")
     text = files("newsportal").joinpath(f"sources/presets/{preset}.yaml" if preset else FILE_NAME).read_text("utf-8")
     text = text.partition("\n")[2] if text.startswith(SCHEMA_LINE) else text
-    texts = {SCHEMA_NAME: schema_text(), CONFIGURATION: PROJECT, path.name: f"{SCHEMA_LINE}{SCHEMA_NAME}\n{text}"}
-    for name, content in texts.items():
+    for name, content in {SCHEMA_NAME: schema_text(), CONFIGURATION: PROJECT, path.name: f"{SCHEMA_LINE}{SCHEMA_NAME}\n{text}"}.items():
         if name != CONFIGURATION or not path.with_name(name).exists():
             with writable(path.with_name(name)) as part:
                 part.write_text(content, "utf-8")

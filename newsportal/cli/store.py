@@ -191,8 +191,8 @@ def backup(
     config = None if store else load(sources)
     uri = config.store if config else store or ""
     folder = place.is_dir()
-    if keep is not None and not folder:
-        raise typer.BadParameter(f"{place} is not a folder, which --keep needs: create it, or omit --keep", param_hint="FILE")
+    if not folder and (keep is not None or not place.suffix):
+        raise typer.BadParameter(f"{place} is not a folder: create it, or name a .tar.zst or .zip file without --keep", param_hint="FILE")
     path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
         saved = file.read_bytes() if file is not None else None

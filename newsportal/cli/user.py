@@ -53,8 +53,7 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
         return
     for row in rows:
         row |= {"name": f"{row['name']} (locked out)" if row["disabled"] else row["name"], "since": f"{row['created']:%Y-%m-%d}"}
-    none = "no users yet; the portal creates an administrator when it starts"
-    print_rows(rows, ("name", "role", "since", "sessions", "tokens"), False, none)
+    print_rows(rows, ("name", "role", "since", "sessions", "tokens"), False, "no users yet; the portal makes an administrator at its start")
 
 
 def add(

@@ -158,9 +158,9 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["门户"]
 
 
-def test_keep_needs_a_folder(folder: Path) -> None:
-    for place in ("b.zip", "not-there"):
-        result = run("backup", place, "--keep", "2")
+def test_missing_folder_is_named(folder: Path) -> None:
+    for place, options in (("b.zip", ("--keep", "2")), ("not-there", ("--keep", "2")), ("not-there", ())):
+        result = run("backup", place, *options)
         assert result.exit_code == 2
         assert "Invalid value for FILE" in result.stderr
         assert place in result.stderr

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
+import io
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,36 +36,50 @@ class Record:
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Yield every record with a URL. Raises :class:`ReplayError`; if the file ends inside a record, the records before it are yielded."""
+    """Yield every record. Raises :class:`ReplayError`, after the records before it if the file ends inside a record."""
     try:
         with path.open("rb") as file:
-            for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
-                if record.rec_headers.get_header("WARC-Target-URI"):
-                    yield _record_from(record)
-    except EOFError:
-        return  # the crawl that wrote it was killed
+            stream = io.BufferedReader(_Members(file)) if file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC) else file
+            if not stream.peek(len(WARC_MAGIC)).startswith(WARC_MAGIC):
+                raise ValueError("it does not begin like one")
+            iterator = ArchiveIterator(stream, no_record_parse=False)
+            for record in iterator:
+                found = _record_from(record)
+                iterator.read_to_end(record)
+                if getattr(record.raw_stream, "limit", 0) > 0:
+                    raise ReplayError(f"{path}: it is cut off; the records before the cut were read")
+                yield found
     except ERRORS as error:
         raise ReplayError(f"{path}: not a readable WARC file: {clean(str(error))[:80]}") from error
     except OSError as error:
         raise ReplayError(f"{path}: {error.strerror or error}") from error
 
 
-def _one_stream(file: IO[bytes]) -> Any:
-    """Decompress here: warcio refuses files compressed as a single stream."""
-    zipped = file.read(2) == GZIP_MAGIC
-    file.seek(0)
-    stream = gzip.GzipFile(fileobj=file) if zipped else file
-    if not stream.read(len(WARC_MAGIC)).startswith(WARC_MAGIC):
-        raise ValueError("it does not begin like one")
-    stream.seek(0)
-    return stream
+class _Members(io.RawIOBase):
+    """The content of a gzip file up to its end, even if it is cut: ``gzip`` withholds what precedes the cut."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._member, self._rest = file, zlib.decompressobj(31), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            data = self._rest or self._file.read(1 << 16)
+            self._member = zlib.decompressobj(31) if data and self._member.eof else self._member
+            content = self._member.decompress(data, len(buffer))
+            self._rest = self._member.unconsumed_tail or self._member.unused_data
+            if content or not data:
+                buffer[: len(content)] = content
+                return len(content)
 
 
 def _record_from(record: Any) -> Record:
     http = record.http_headers
     body, _ = body_of(record, MAX_BODY_BYTES)
     content_type = (http or record.rec_headers).get_header("Content-Type") or ""
-    url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
+    url = (record.rec_headers.get_header("WARC-Target-URI") or "").removeprefix("<").removesuffix(">")
     when = parse_warc_date(record.rec_headers.get_header("WARC-Date") or "")
     encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
     return Record(record.rec_type, url, when, content_type, status_of(record) or 0, encodings, body)

@@ -117,7 +117,7 @@ def _valid_rows(lines: Any) -> Iterator[list[str] | ValueError]:
 
 def _values_of(names: list[str], cells: list[str]) -> Any:
     if any(ESCAPED.search(cell) for cell in cells):
-        return ValueError("not UTF-8")
+        return ValueError("not UTF-8; save the file in UTF-8")
     if len(cells) != len(names):
         return ValueError(f"{len(cells)} cells instead of {len(names)}")
     values: dict[str, Any] = {}

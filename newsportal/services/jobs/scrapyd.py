@@ -177,7 +177,7 @@ class Server:
         except FetchFailed as error:
             raise RunnerUnavailable(f"scrapyd at {self.target.url} does not answer ({error.reason}): is it running?") from error
         except EgressDenied as error:
-            raise RunnerRefused(f"{self.target.url} must not be contacted: {error.reason}") from error
+            raise RunnerRefused(str(error.message)) from error
 
     def _answered(self, answer: HttpResponse) -> dict[str, Any]:
         try:

@@ -70,7 +70,7 @@ def test_invalid_column_more_is_reported() -> None:
 def test_invalid_utf_8_is_reported() -> None:
     stream = io.TextIOWrapper(io.BytesIO(b"url,title\r\n\xc3\xd7,x\r\nu,y\r\n"), encoding="utf-8", errors="surrogateescape", newline="")
     rows = [row for _, row in read_csv(stream)]
-    assert str(rows[0]) == "not UTF-8"
+    assert str(rows[0]) == "not UTF-8; save the file in UTF-8"
     assert rows[1] == {"url": "u", "title": "y"}
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from backports import zstd
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.errors import NewsportalError
+from newsportal.errors import NewsportalError, ReplayError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.net import archive
@@ -87,6 +88,23 @@ def test_decompression_bomb_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     ((_, found),) = read_warc(tmp_path / "bomb.warc.gz")
     assert isinstance(found, ValueError)
     assert "more than 100000 bytes" in str(found)
+
+
+@pytest.mark.parametrize("name", ["crawl.warc.gz", "one.warc.gz", "crawl.warc"])
+def test_cut_file_is_read_to_the_cut_and_reported(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    with archive.Writer(path) as writer:
+        for number in range(2):
+            writer.write(archive.Exchange(f"{URL}{number}", 200, HEADERS, os.urandom(1000), when=NOW))
+    if name != "crawl.warc.gz":
+        content = gzip.decompress(path.read_bytes())
+        path.write_bytes(gzip.compress(content) if name == "one.warc.gz" else content)
+    assert len(list(read_warc(path))) == 2
+    path.write_bytes(path.read_bytes()[:-500])
+    found = read_warc(path)
+    assert next(found)[0] == 1
+    with pytest.raises(ReplayError, match="cut off"):
+        next(found)
 
 
 @pytest.mark.parametrize("place", ["folder", "file/x.warc.gz"])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.services.jobs.scrapyd import Target, TargetError, exposure_warning, find_target
+from newsportal.errors import RunnerRefused
+from newsportal.services.jobs.scrapyd import Server, Target, TargetError, exposure_warning, find_target
 
 CONFIGURATION = """
 [settings]
@@ -70,6 +71,11 @@ def test_invalid_target_error_hides_password(folder: Path, name: str, text: str)
         find_target(name, folder, {})
     assert text in str(error.value)
     assert "geheim" not in str(error.value)
+
+
+def test_forbidden_port_is_explained(folder: Path) -> None:
+    with pytest.raises(RunnerRefused, match="this port must not be used"):
+        Server(find_target("http://127.0.0.1:1", folder, {})).get("listprojects.json")
 
 
 def test_target_without_url_is_refused(folder: Path) -> None:
