@@ -7,8 +7,6 @@ The threshold is measured by leaving labels out: the labels are divided into thr
 and without one fold score that fold, which has texts of labels they were trained on and texts of unknown labels (foreign texts).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Final

@@ -5,8 +5,6 @@ is the same for every label, those with the lowest hash: the choice is the same 
 that versions of a model can be compared on documents that none of them was trained on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """The command line: ``newsportal COMMAND``. Most commands are a module of ``newsportal/cli/``."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

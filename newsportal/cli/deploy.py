@@ -1,7 +1,5 @@
 """``newsportal deploy``: pack newsportal and a sources file into an egg, send it to a scrapyd, and check that it runs there."""
 
-from __future__ import annotations
-
 import os
 import py_compile
 import re

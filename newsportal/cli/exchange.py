@@ -1,8 +1,6 @@
 """``newsportal export`` and ``import``: articles as JSON lines, CSV or Parquet, one row per article, or as pages in a WARC file; import
 from such files in batches, each article once, folded as by a crawl."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

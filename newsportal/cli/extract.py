@@ -1,7 +1,5 @@
 """``newsportal extract``: the content of saved pages, or of a URL with its further pages, as JSON lines, Markdown, text or HTML."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """``newsportal frontier``: the state of the queue of requests, and requests that were set aside."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager

@@ -1,7 +1,5 @@
 """``newsportal gallery``: read photo stories from saved pages, or from a URL with its further pages."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Hints printed with a result: which sources file is used, whether the network is down, advice after a crawl without results."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from newsportal.errors import EgressDenied

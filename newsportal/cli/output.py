@@ -1,7 +1,5 @@
 """Output of commands: JSON lines, tables, progress on standard error, and prompts."""
 
-from __future__ import annotations
-
 import glob
 import json
 import os

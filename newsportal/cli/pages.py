@@ -4,8 +4,6 @@ A folder contains ``<id>.html`` or ``<id>.html.gz`` (also ``.htm``, ``.xhtml``),
 only the URL (``url``, or ``base`` for list pages) and ``summary`` are read: gold answers may be in the same file.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

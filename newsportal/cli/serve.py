@@ -1,8 +1,6 @@
 """``newsportal serve``: serve the portal from the store. It needs no network; a crawl may run concurrently. ``newsportal mcp``: the
 portal's tools for an assistant on this machine, over standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import webbrowser

@@ -1,7 +1,5 @@
 """``newsportal story``: show which articles were folded into a story and why; fold, unfold, correct and hide articles."""
 
-from __future__ import annotations
-
 import getpass
 import json
 from collections.abc import Iterator

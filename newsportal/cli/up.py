@@ -1,7 +1,5 @@
 """``newsportal up``: run the portal, and a supervisor for crawls, training and nightly work, until it is stopped."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import closing, suppress
 from pathlib import Path

@@ -1,8 +1,6 @@
 """``newsportal user``: manage the portal's users. Passwords are generated and shown once, or prompted for, never an option. ``newsportal
 token``: manage access tokens for programs, with their own permissions."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

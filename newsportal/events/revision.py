@@ -8,8 +8,6 @@ A story is assigned with what was known of its event at that time. Later:
   them (:meth:`newsportal.events.EventClusters.most_similar`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final

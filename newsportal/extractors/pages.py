@@ -3,8 +3,6 @@
 Pure: nothing is fetched, stored or learned, so the result for a page does not depend on earlier pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime

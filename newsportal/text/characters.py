@@ -1,7 +1,5 @@
 """Character processing: cleaning, normal forms for comparison, and conversion between Chinese scripts. The only module that uses OpenCC."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from array import array

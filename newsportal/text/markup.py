@@ -3,8 +3,6 @@
 All functions work on text and bytes in linear time; ordinary pages are unchanged.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 

@@ -5,8 +5,6 @@ path through the dictionary, and use a hidden Markov model for unknown words. :f
 in use: stored segmentations (a search index) are valid as long as it stays the same.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """``scrapy crawl`` that rejects invalid arguments before it starts; exit status 1 for a failed crawl, as ``newsportal crawl``."""
 
-from __future__ import annotations
-
 import argparse
 
 from scrapy.commands import crawl

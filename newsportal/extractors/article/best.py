@@ -1,7 +1,5 @@
 """The portal's extractor: a small model over text blocks, with hints, and fallbacks, from page metadata, link and site."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape

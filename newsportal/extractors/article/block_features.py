@@ -3,8 +3,6 @@
 Features are named; the model's file lists those it uses, so that a model can be checked against this module.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

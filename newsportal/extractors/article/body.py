@@ -4,8 +4,6 @@ Each block gets a probability, from features of the block, its box, its neighbou
 is lower on a page where all probabilities are low, and a short line between two lines of text is text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Differences from the thesis: a sentence mark also makes a text valid; boxes whos
 contain most of the page or the heading; text in links weighs less, boxes around the heading weigh more; it never enters a paragraph.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Meanings of class and id names as bit masks, and a search for elements by such names."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

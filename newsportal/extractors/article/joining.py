@@ -4,8 +4,6 @@ Pure. :func:`rejection` decides whether a fetched page is a further page; :func:
 (:func:`newsportal.text.letters`), because spaces and punctuation differ between pages.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

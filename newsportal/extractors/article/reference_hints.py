@@ -1,7 +1,5 @@
 """Hints from an article's known title and description: blocks that match them are its text."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Reject pages that are not articles, with a reason. When in doubt, accept: a rejected article is lost, a list page only shown."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """A source's own selectors for its article pages, for sites where the generic extractor is not good enough."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -3,8 +3,6 @@
 ``div`` and ``section`` are not displayed, so boxes become paragraphs: otherwise their lines would run together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -5,8 +5,6 @@ built from them), ``too-large`` and ``too-many-tags`` (cut), ``not-well-formed``
 ``entry-without-link``.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ In many feeds header, XML declaration and bytes disagree. Valid UTF-8 is read as
 in the order of RFC 3023; otherwise the encoding is guessed (:func:`guess_encoding`).
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import zlib

@@ -1,8 +1,6 @@
 """Feed dialects, read from decoded and repaired text (:mod:`feed_bytes`): RSS, RDF and Atom through feedparser; JSON Feed 1.0 and 1.1
 (jsonfeed.org), even if truncated; RSS written as JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -4,8 +4,6 @@ Only text parts are decoded; attachments are ignored. Mails are untrusted, so th
 before anything is decoded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

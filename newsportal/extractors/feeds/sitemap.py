@@ -4,8 +4,6 @@ sitemaps.org (protocol 0.9) and Google's news extension; images and videos are i
 ``too-many-tags``, ``too-many-entries`` (cut), ``bad-address``, ``lastmod-now`` and ``lastmod-same`` (:func:`useless_lastmod`).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Yield the bytes of a large XML file (sitemap, OPML) as pieces of text: unpacked, decoded, repaired, bounded. Never raises."""
 
-from __future__ import annotations
-
 import codecs
 import re
 import zlib

@@ -3,8 +3,6 @@
 The site itself, the editor on duty (责任编辑) and photographers (记者某某 摄) do not count as authors.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from bisect import bisect_right

@@ -6,8 +6,6 @@
 The formats of a day, a time and a time zone are in :mod:`date_forms`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Every quantifier is bounded, so the time is linear in the text. A new format is a row in ``FORMS`` and a row in ``test_date.py``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Candidates for a page's headline: headings, elements named title, lines that repeat its ``title``, the line before the date."""
 
-from __future__ import annotations
-
 import html
 import re
 from bisect import bisect_right

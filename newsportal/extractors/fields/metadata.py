@@ -1,7 +1,5 @@
 """Read a page's metadata: ``meta`` elements, JSON-LD, microdata, ``link rel``, ``html lang``."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Find the publication date: metadata, else a date near the title, else one in the URL, else that of the link."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo

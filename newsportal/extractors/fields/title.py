@@ -6,8 +6,6 @@ page that agrees best with one of these: a heading, an element named title, or a
 the headline is found by its position: prominent, and before the date.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

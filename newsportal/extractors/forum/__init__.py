@@ -3,8 +3,6 @@
 An extractor of posts is ``extract(document, now) -> tuple[Post, ...]``; adding one is one module and one line in ``POST_EXTRACTORS``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from pkgutil import resolve_name

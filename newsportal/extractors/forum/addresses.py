@@ -5,8 +5,6 @@ rows of the page that links to it (:mod:`rows`). Session ids, the list page of o
 are removed, so that a thread has one key however it was reached.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -4,8 +4,6 @@ Times are searched in short texts and in attributes (``datetime``, ``title``, ``
 module only detects them: ``extractors/date`` parses them.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

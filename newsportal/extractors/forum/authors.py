@@ -1,7 +1,5 @@
 """Find each post's author: at the path where most posts have a member's name, else in a node with the same names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

@@ -10,8 +10,6 @@
 See docs/algorithms/posts.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ If a hint is missing or fails, author and time are found as on any page (``autho
 without hints.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,6 @@ same set counts there alone. The set's score is the sum of these, times the squa
 of its members' mean worth: all of the posts, whole, and little else.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ By the engines' URL schemes (:mod:`addresses`), else by the shape of rows (:mod:
 docs/algorithms/forum_ways.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ similar pair counts; M on f is the longest common subsequence of the anchors' si
 The result is the largest set of anchor trees on the page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import product

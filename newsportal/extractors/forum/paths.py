@@ -4,8 +4,6 @@ A path consists of the tags with their classes from the post down; siblings with
 all posts are more reliable than those of one post: bodies are long and differ, names are short and differ, buttons are equal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -10,8 +10,6 @@ half as much as the one before it.
 The thesis does not define a post's author and text: ``text`` is the block's, and ``author`` is ``None``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Convert a record to a post: its text as displayed, its own words without quotations, images, floor, id."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence

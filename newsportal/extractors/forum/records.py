@@ -1,7 +1,5 @@
 """Convert similar nodes to posts: add siblings, drop other nodes, find an opening post outside their container."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final

@@ -1,7 +1,5 @@
 """Rows of a list of threads: for each thread link the largest box without another thread, and the facts in it."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

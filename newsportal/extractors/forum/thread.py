@@ -1,7 +1,5 @@
 """Read one page of a thread: its title, its posts with ids that are stable across pages and visits, and the next page's URL."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Find each post's time: at the path where most posts have a time of their own, else in a node with the same names."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

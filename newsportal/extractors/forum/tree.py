@@ -3,8 +3,6 @@
 One walk, not recursive. Sums over subtrees are differences of cumulative sums.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

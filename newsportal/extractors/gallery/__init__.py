@@ -20,8 +20,6 @@ Pages may come in any order, repeatedly, and from several workers: :func:`assemb
 a 503) belongs in neither list: the story is incomplete, and :func:`urls_left` returns the page again on the next visit.
 """
 
-from __future__ import annotations
-
 from newsportal.extractors.gallery.further_pages import end_reason, guess_pattern, is_same_story_page, more_urls, proven_pattern, urls_left
 from newsportal.extractors.gallery.page import read
 from newsportal.extractors.gallery.story import Assembly, assemble

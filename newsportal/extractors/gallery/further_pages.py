@@ -4,8 +4,6 @@ Sources of URLs, in order of preference: the story's own data (a slideshow's pag
 page's pager. A declared number of pages (「3/12」) is the limit of counting; else pages are fetched one by one until the story ends.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The pager is that of articles (:mod:`newsportal.extractors.lists.pagination`). P
 the total. Links to the next *story* (下一组图) are excluded.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,6 @@
 """One page of a photo story: its pictures, in order with captions, its metadata, and the URLs of its other pages; and an index page: its
 links to photo stories (paper C, 2.1.1). No network access."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ There are no rules for particular sites. A picture is classified by its URL (as 
 declared size, the class and id of the elements around it, and the target of its link.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

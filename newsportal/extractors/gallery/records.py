@@ -1,7 +1,5 @@
 """Read one record of a slideshow's data: its image, its caption, and whether it links to another page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -6,8 +6,6 @@
 Bytes and attempts are limited, so time is linear in the page's size. :mod:`newsportal.extractors.fields.embedded` finds long texts there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

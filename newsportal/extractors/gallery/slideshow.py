@@ -4,8 +4,6 @@ It is found by shape, in any script, hidden element or attribute, under any name
 of other stories; a list of the sizes of one picture is one picture.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Assemble a photo story from its pages, in any order and with duplicates."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

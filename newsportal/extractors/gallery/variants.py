@@ -1,7 +1,5 @@
 """Recognise copies of one image under several URLs: large and small ones that differ only in a size mark."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache

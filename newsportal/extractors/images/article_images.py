@@ -1,7 +1,5 @@
 """Images of an article: those in its body, with captions; if there are none, the page's lead image (``og:image``, JSON-LD)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

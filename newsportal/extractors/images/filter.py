@@ -12,8 +12,6 @@ Each dropped image has a reason (``Image.dropped``): ``frequent``, ``frequent-el
 why its file is unusable (``gone``, ``markup``, ``svg``, ``not-a-picture``, ``no-size``, ``too-large``, ``broken``, ``empty``).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Without rules the template-free reader extracts the results, so the search page of any site can be used as an engine.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ URL, text and position are weighted for every link, then its score moves towards
 region, if given, override the result.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Links of a list page with their context: text, page region, heading, date."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -7,8 +7,6 @@ Because of the second line 「宝马i4」 is an article where fifty links of the
 a menu is none. The weights are set by hand; ``docs/algorithms/hub.md`` describes the data they were measured on.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

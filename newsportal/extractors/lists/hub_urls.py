@@ -3,8 +3,6 @@
 Pure string operations. The words are those that public Chinese and English sites use in their paths; none names a site.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

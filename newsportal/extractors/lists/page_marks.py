@@ -4,8 +4,6 @@ A URL is split into a *stem* (shared by all pages of an article) and a *number*.
 URL without a number is the first page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Links that turn the page: next pages, page numbers, single-page views; and the context they are in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ too often: ``rel=next`` links to the next post on half of all blogs, 「下一�
 ``news_13.html`` are two articles. Links among comments or related stories never count.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence

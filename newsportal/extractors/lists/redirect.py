@@ -5,8 +5,6 @@ not: for them :func:`needs_fetch` is true, and the crawler follows the redirect 
 :mod:`newsportal.extractors.lists.engines`. They apply by host, so a similar path on another site is not affected.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

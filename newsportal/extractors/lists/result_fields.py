@@ -4,8 +4,6 @@ The layout of results differs between engines, the parts do not: a linked title,
 excerpt of the article. Each is recognised by its form first and by class names second.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -11,8 +11,6 @@ list the title link repeats, while the records around it differ (pictures, sub-l
 derived from them. Navigation, trending searches and paid results have a low worth: no summary, links back to the search.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -9,8 +9,6 @@ it finds none, and something repeats              the template-free reader's res
 nothing is found                                  no results, changed unless the engine has no wrapper or the page is a feed
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

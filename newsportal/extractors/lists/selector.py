@@ -9,8 +9,6 @@
 A rule may be a tuple of rules: the first that finds something is used, so that a wrapper can cover old and new layouts of an engine.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 from typing import Literal, TypeAlias

@@ -3,8 +3,6 @@
 An engine has a wrapper for each generation of its layout; :func:`parse_with` selects the one with the most results.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime

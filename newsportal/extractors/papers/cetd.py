@@ -21,8 +21,6 @@ reached from ``body`` through nodes of at least that density adds the node with 
 Both are O(n) in the nodes of the page.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from math import e, log
 from typing import Final, NamedTuple

@@ -15,8 +15,6 @@ A page written on a single line has no histogram: its source is split into lines
 Published: F1 75.2 % on the 1,270 pages of the thesis. O(n) in the source; the centres are found on at most ``MAX_POINTS`` lines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -11,8 +11,6 @@ children have no valid characters, return its parent (algorithm 2.2). The output
 Two other readings are parameters, for measuring: which stop words (the thesis uses jieba's), and text nodes as the leaves of the walk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final

@@ -4,8 +4,6 @@ The papers differ in which characters count, not in how counts are summed: ``cha
 characters except white space, as the thesis measures its results (2.4.2). Everything here is linear in the page and not recursive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
 from html import escape

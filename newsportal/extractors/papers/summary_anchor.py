@@ -16,8 +16,6 @@ opening tag with its names, without digits. A cached structure must match one ta
 has no summary, or it is not found, one match is enough. Published: 88.2 % of the parsed pages found. O(n) in the source.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_left, bisect_right

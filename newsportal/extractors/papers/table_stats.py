@@ -17,8 +17,6 @@ Two extensions for today's pages:
 O(n log n) in the nodes of the page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import datetime

@@ -13,8 +13,6 @@ A site is a host; nothing is lifted above it. All sizes are bounded: dropped fir
 longest, and the template learned from the fewest pages.
 """
 
-from __future__ import annotations
-
 import json
 from array import array
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """Sequential reading of the records of a WARC file."""
 
-from __future__ import annotations
-
 import io
 import zlib
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A member is written with one call and flushed, so ``kill -9`` costs at most the 
 the file is opened again.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import zlib

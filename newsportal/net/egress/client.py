@@ -3,8 +3,6 @@
 Redirects are followed here; each target is checked like the first URL, and one timeout covers all of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Decompression of bodies within a limit: ten kilobytes may expand to ten gigabytes."""
 
-from __future__ import annotations
-
 import sys
 import zlib
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ A position records how far a mailbox was read: UIDVALIDITY and UID, so that renu
 their last status change, which users cannot set.
 """
 
-from __future__ import annotations
-
 import imaplib
 import os
 import re

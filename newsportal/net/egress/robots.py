@@ -1,7 +1,5 @@
 """Parsing of robots.txt responses according to RFC 9309. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Requests and responses between the browser and the crawl as plain values, and the limits of a page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Rendering without a crawl, for commands: the page and its subresources are fetched through :mod:`newsportal.net.egress`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
