@@ -91,14 +91,14 @@ WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageExample:
-    """A page with its blocks, kind and figures; ``likely``: the probabilities of its blocks by the model of ``best``; ``posts``: the text
+    """A page with its blocks, kind and figures; ``probs``: the probabilities of its blocks by the model of ``best``; ``posts``: the text
     of its posts, ``""`` if there are none."""
 
     blocks: Example
     kind: str
     news: bool
     figures: NDArray[np.float32]
-    likely: NDArray[np.float32]
+    probs: NDArray[np.float32]
     posts: str = ""
 
 
@@ -138,11 +138,11 @@ def page_example(document: dom.Document, gold: Mapping[str, Any], news: bool, we
     if blocks is None:
         return None
     model, table = block_model(), blocks.table
-    likely = model.predict(table.select(model.columns))
-    figures = page_features(document, read_metadata(document), blocks.page, table, likely)
+    probs = model.predict(table.select(model.columns))
+    figures = page_features(document, read_metadata(document), blocks.page, table, probs)
     kind = gold.get("kind") or "article"
     posts = () if news else posts_of(document, datetime.now(UTC))
-    return PageExample(blocks, CALLED.get(kind, kind), news, figures, likely, "\n".join(post.text or "" for post in posts))
+    return PageExample(blocks, CALLED.get(kind, kind), news, figures, probs, "\n".join(post.text or "" for post in posts))
 
 
 def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: str) -> dict[str, Any]:
@@ -150,13 +150,13 @@ def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: s
     fold = folds_of(real)
     kinds, page_kinds = kinds_of(real, made_up, fold)
     contents: dict[tuple[int, int], dict[str, Any]] = {}
-    likely: dict[tuple[int, int], dict[int, NDArray[np.float32]]] = {}
+    probs: dict[tuple[int, int], dict[int, NDArray[np.float32]]] = {}
     for folds in combinations_with_replacement(range(FOLDS), 2):  # all but one fold or two
         contents[folds] = fit_blocks([*(page for page in real if fold[page.blocks.site] not in folds), *made_up], page_kinds)
-        likely[folds] = likely_of([page for page in real if fold[page.blocks.site] in folds], contents[folds], page_kinds)
+        probs[folds] = likely_of([page for page in real if fold[page.blocks.site] in folds], contents[folds], page_kinds)
     scores: dict[str, list[float]] = defaultdict(list)
     for number in range(FOLDS):
-        before = merged(likely[min(number, other), max(number, other)] for other in range(FOLDS) if other != number)
+        before = merged(probs[min(number, other), max(number, other)] for other in range(FOLDS) if other != number)
         product = fit_products([page for page in real if fold[page.blocks.site] != number], page_kinds, before)
         model = as_model(kinds, contents[number, number], product)
         for page in real:
@@ -166,12 +166,12 @@ def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: s
                 scores[page.kind].append(f1)
     for name, values in sorted(scores.items()):
         print(f"{name}: {len(values)} pages, sites held out in {FOLDS} folds: mean word F1 {100 * sum(values) / len(values):.1f}")
-    product = fit_products(real, page_kinds, merged(likely[number, number] for number in range(FOLDS)))
+    product = fit_products(real, page_kinds, merged(probs[number, number] for number in range(FOLDS)))
     return {"note": note, **kinds, "content": fit_blocks([*real, *made_up], page_kinds), PRODUCT_BLOCKS: product}
 
 
 def merged(parts: Iterable[Mapping[int, NDArray[np.float32]]]) -> dict[int, NDArray[np.float32]]:
-    return {page: likely for part in parts for page, likely in part.items()}
+    return {page: probs for part in parts for page, probs in part.items()}
 
 
 def likely_of(pages: Sequence[PageExample], content: Mapping[str, Any], kinds: Mapping[int, PageKind]) -> dict[int, NDArray[np.float32]]:
@@ -252,7 +252,7 @@ def fit_blocks(pages: Sequence[PageExample], kinds: Mapping[int, PageKind]) -> d
 def with_kind(page: PageExample, kinds: Mapping[int, PageKind]) -> Table:
     """Return the features of the page's blocks with the probabilities of its kinds."""
     table = page.blocks.table
-    shares = np.repeat(kinds[id(page)].shares[:, None], len(page.likely), 1)
+    shares = np.repeat(kinds[id(page)].shares[:, None], len(page.probs), 1)
     return Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
 
 
@@ -260,14 +260,14 @@ def rights_of(pages: Sequence[PageExample]) -> NDArray[np.int64]:
     return np.concatenate([page.blocks.right for page in pages]).astype(np.int64)
 
 
-def fit_products(real: Sequence[PageExample], kinds: Mapping[int, PageKind], likely: Mapping[int, NDArray[np.float32]]) -> dict[str, Any]:
-    """Return the model that is added to the scores of the model of content on pages of products, from its ``likely`` on unseen sites."""
+def fit_products(real: Sequence[PageExample], kinds: Mapping[int, PageKind], probs: Mapping[int, NDArray[np.float32]]) -> dict[str, Any]:
+    """Return the model that is added to the scores of the model of content on pages of products, from its ``probs`` on unseen sites."""
     pages = [page for page in real if not page.news and kinds[id(page)].probability_of(PRODUCT) >= MIN_PRODUCT_PROBABILITY]
     tables = [with_kind(page, kinds) for page in pages]
     figures = [product_features(page.blocks.page, page.blocks.table.length) for page in pages]
     rows = np.concatenate([np.concatenate(both) for both in zip([table.values for table in tables], figures, strict=True)], axis=1).T
     weight = np.concatenate([page.blocks.weight * kinds[id(page)].probability_of(PRODUCT) for page in pages])
-    before = np.clip(np.concatenate([likely[id(page)] for page in pages]).astype(np.float64), EPSILON, 1 - EPSILON)
+    before = np.clip(np.concatenate([probs[id(page)] for page in pages]).astype(np.float64), EPSILON, 1 - EPSILON)
     pool = Pool(rows, rights_of(pages), weight=weight, baseline=np.log(before / (1 - before)))
     models = [CatBoostClassifier(**{**COMMON, **PRODUCT_SETTINGS, "random_seed": seed}).fit(pool) for seed in range(1, FITS + 1)]
     mean = sum_models(models, weights=[1 / FITS] * FITS)
@@ -277,7 +277,7 @@ def fit_products(real: Sequence[PageExample], kinds: Mapping[int, PageKind], lik
 def word_f1(page: PageExample, model: PageModel, kind: PageKind) -> float:
     """Return the benchmark's measure: F1 of the multisets of words, for a thread those of its posts."""
     table: Table = page.blocks.table
-    body = Body(page.blocks.page, page.likely >= 0.5, page.likely, table)
+    body = Body(page.blocks.page, page.probs >= 0.5, page.probs, table)
     text = page.posts if kind.probability_of(THREAD) >= MIN_THREAD_PROBABILITY else ""
     text = text or "\n".join(choose_content(body, kind, model).lines)
     found, gold = (Counter(WORD.findall(words.lower())) for words in (text, page.blocks.gold))

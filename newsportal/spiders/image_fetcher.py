@@ -45,7 +45,7 @@ BYTES_LIMIT, BYTES_RECEIVED = "first_bytes", "first_bytes_got"  # meta keys: num
 
 @dataclass(frozen=True, slots=True)
 class ImageBytes:
-    """The bytes of an image. ``whole``: they are the whole file."""
+    """The bytes of an image. ``complete``: they are the whole file."""
 
     body: bytes
     complete: bool

@@ -121,8 +121,8 @@ def test_table_matches_library_model(made_up: list[Example], monkeypatch: pytest
     assert table["note"] == "a note"
     assert set(model.columns) < set(names)
     for example in made_up[20:]:
-        likely = model.predict(example.table.select(model.columns))
-        assert np.allclose(likely, fitted.predict_proba(example.table.values.T)[:, 1], atol=2e-3)
+        probs = model.predict(example.table.select(model.columns))
+        assert np.allclose(probs, fitted.predict_proba(example.table.values.T)[:, 1], atol=2e-3)
     correct, found, expected = (sum(column) for column in zip(*(agreement(model, example) for example in made_up[20:]), strict=True))
     assert 2 * correct / (found + expected) > 0.8, "thirty trees from twenty pages suffice for new ones"
 

@@ -97,37 +97,37 @@ def choose_content(body: Body, kind: PageKind, model: PageModel | None = None) -
     if table is None:
         return body
     weight = kind.news * min(1.0, kind.probability_of(ARTICLE) / MIN_ARTICLE_PROBABILITY)
-    likely = mix_probabilities(body.probability, content_probability(model or page_model(), body.page, table, kind), weight)
+    probs = mix_probabilities(body.probability, content_probability(model or page_model(), body.page, table, kind), weight)
     if weight >= MIN_NEWS_PROBABILITY:
-        return choose_body(body.page, likely, table)
+        return choose_body(body.page, probs, table)
     if kind.name != DOCUMENTATION:
-        likely = drop_duplicates(likely, body.page)
-    return Body(body.page, drop_copies(maximise_expected_f1(damp_correlated(likely, kind), table.length), body.page), likely, table)
+        probs = drop_duplicates(probs, body.page)
+    return Body(body.page, drop_copies(maximise_expected_f1(damp_correlated(probs, kind), table.length), body.page), probs, table)
 
 
-def drop_duplicates(likely: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
-    """Return ``likely`` with 0 for lines that repeat a likelier line from a box with another path: cards, menus and tabs are duplicated for
+def drop_duplicates(probs: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
+    """Return ``probs`` with 0 for lines that repeat a likelier line from a box with another path: cards, menus and tabs are duplicated for
     phones. Cross-validated by site, products gain 0.7 points of F1, collections 0.6, listings 1.0. On the same path it may be intended."""
-    result, forms = likely.copy(), dict[str, int]()
-    for number in np.argsort(-likely, kind="stable").tolist():
+    result, forms = probs.copy(), dict[str, int]()
+    for number in np.argsort(-probs, kind="stable").tolist():
         block = page.blocks[number]
         result[number] *= forms.setdefault(block.text, form := page.path[block.box]) == form
     return result
 
 
-def damp_correlated(likely: NDArray[np.float32], kind: PageKind) -> NDArray[np.float32]:
-    """Return ``likely``, less certain on pages of a kind in ``CORRELATED``: logit p' = (1 − DAMPING · P(CORRELATED)) · logit p."""
-    return mix_probabilities(likely, np.full_like(likely, 0.5), 1 - DAMPING * sum(map(kind.probability_of, CORRELATED)))
+def damp_correlated(probs: NDArray[np.float32], kind: PageKind) -> NDArray[np.float32]:
+    """Return ``probs``, less certain on pages of a kind in ``CORRELATED``: logit p' = (1 − DAMPING · P(CORRELATED)) · logit p."""
+    return mix_probabilities(probs, np.full_like(probs, 0.5), 1 - DAMPING * sum(map(kind.probability_of, CORRELATED)))
 
 
 def mix_probabilities(news: NDArray[np.float32], content: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    first, second = (np.clip(likely.astype(np.float64), EPSILON, 1 - EPSILON) for likely in (news, content))
+    first, second = (np.clip(probs.astype(np.float64), EPSILON, 1 - EPSILON) for probs in (news, content))
     score = weight * np.log(first / (1 - first)) + (1 - weight) * np.log(second / (1 - second))
     result: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
     return result
 
 
-def maximise_expected_f1(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
+def maximise_expected_f1(probs: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Choose the likeliest blocks, as many as maximise the expected F1.
 
         F(k) = 2 Σ_{i≤k} p_i c_i / (Σ_{i≤k} c_i + Σ_i p_i c_i),  p_1 ≥ p_2 ≥ …, c_i characters
@@ -135,12 +135,12 @@ def maximise_expected_f1(likely: NDArray[np.float32], length: NDArray[np.float32
     This lowers the threshold if the model is uncertain everywhere (Lipton, Elkan and Naryanaswamy, ECML 2014: the best threshold is half
     the F1 it gives); below ``MIN_BLOCK_PROBABILITY`` nothing is content.
     """
-    order = np.argsort(-likely, kind="stable")
-    size, right = length[order].astype(np.float64), (likely * length)[order].astype(np.float64)
+    order = np.argsort(-probs, kind="stable")
+    size, right = length[order].astype(np.float64), (probs * length)[order].astype(np.float64)
     expected = 2 * right.cumsum() / np.maximum(size.cumsum() + right.sum(), 1)
-    chosen = np.zeros(len(likely), dtype=np.bool_)
+    chosen = np.zeros(len(probs), dtype=np.bool_)
     chosen[order[: int(expected.argmax()) + 1]] = True
-    return chosen & (likely >= MIN_BLOCK_PROBABILITY)
+    return chosen & (probs >= MIN_BLOCK_PROBABILITY)
 
 
 def posts_of(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:

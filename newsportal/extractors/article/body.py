@@ -36,9 +36,9 @@ class BlockModel:
     CatBoost, NeurIPS 2018, section 4). The weights are a table in ``block_model.json``, written by ``training/fit.py``, which names the
     training pages. The file holds numbers only; nothing in it is executed.
 
-    ``columns``: feature names, in the order of the rows given to :meth:`likely`. ``feature`` (trees · depth) and ``border`` are the splits,
-    ``leaves`` has the shape (trees, 2 ** depth). ``distinct``: the splits without repetitions; ``place`` (depth, trees): index of each
-    split among them.
+    ``columns``: feature names, in the order of the rows given to :meth:`predict`. ``feature`` (trees · depth) and ``border`` are the
+    splits, ``leaves`` has the shape (trees, 2 ** depth). ``distinct``: the splits without repetitions; ``place`` (depth, trees): index of
+    each split among them.
     """
 
     columns: tuple[str, ...]
@@ -59,8 +59,8 @@ class BlockModel:
             leaf |= holds[self.place[level]] << level
         places = leaf + (np.arange(trees) * size)[:, None]
         score = self.bias + self.leaves.ravel().take(places).sum(axis=0)
-        likely: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
-        return likely
+        probs: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
+        return probs
 
 
 def from_dict(plain: dict[str, Any]) -> BlockModel:
@@ -115,7 +115,7 @@ IMPRINT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """``chosen``: whether each block is text of the article; ``likely``: probability of each block, 0 to 1; ``table``: features of the
+    """``chosen``: whether each block is text of the article; ``probability``: that of each block, 0 to 1; ``table``: features of the
     blocks, for classifying the page."""
 
     page: Blocks
@@ -156,9 +156,9 @@ def find_body(
     return choose_body(page, model.predict(table.select(model.columns)), table)
 
 
-def choose_body(page: Blocks, likely: NDArray[np.float32], table: Table) -> Body:
-    chosen = fill_gaps(choose_blocks(likely, table.length), likely, table)
-    return Body(page, drop_loose_ends(drop_copies(add_lists(chosen, likely, page), page), page), likely, table)
+def choose_body(page: Blocks, probs: NDArray[np.float32], table: Table) -> Body:
+    chosen = fill_gaps(choose_blocks(probs, table.length), probs, table)
+    return Body(page, drop_loose_ends(drop_copies(add_lists(chosen, probs, page), page), page), probs, table)
 
 
 def drop_copies(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
@@ -180,7 +180,7 @@ def drop_copies(chosen: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
     return chosen
 
 
-def add_lists(chosen: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
+def add_lists(chosen: NDArray[np.bool_], probs: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
     """Return ``chosen`` with every complete list that touches text: its items are short, and each alone looks like boilerplate."""
     items = [number for number, block in enumerate(page.blocks) if page.nodes[block.box].tag in ITEM_TAGS]
     for _, group in groupby(enumerate(items), key=lambda item: (item[1] - item[0], page.parent[page.blocks[item[1]].box])):
@@ -190,7 +190,7 @@ def add_lists(chosen: NDArray[np.bool_], likely: NDArray[np.float32], page: Bloc
             blocks = page.blocks[first:last]
             length = np.array([block.length for block in blocks])
             few_links = sum(block.linked for block in blocks) <= MAX_LIST_LINK_SHARE * length.sum()
-            if few_links and (likely[first:last] * length).sum() >= MIN_LIST_PROBABILITY * length.sum():
+            if few_links and (probs[first:last] * length).sum() >= MIN_LIST_PROBABILITY * length.sum():
                 chosen[first:last] = True
     return chosen
 
@@ -210,24 +210,24 @@ def _is_imprint(block: Block) -> bool:
     return block.length <= MAX_IMPRINT_CHARS and IMPRINT.search(block.text) is not None
 
 
-def choose_blocks(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
+def choose_blocks(probs: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Choose the blocks that are text, by probability and length."""
     # the mean probability of the likeliest ``TOP_CHARS`` characters
-    order = np.argsort(-likely, kind="stable")
+    order = np.argsort(-probs, kind="stable")
     best = order[: int(np.searchsorted(np.cumsum(length[order]), TOP_CHARS)) + 1]
-    shy = RELATIVE_THRESHOLD * float((likely[best] * length[best]).sum() / max(length[best].sum(), 1))
-    return likely >= min(THRESHOLD, max(shy, MIN_THRESHOLD))
+    shy = RELATIVE_THRESHOLD * float((probs[best] * length[best]).sum() / max(length[best].sum(), 1))
+    return probs >= min(THRESHOLD, max(shy, MIN_THRESHOLD))
 
 
-def fill_gaps(chosen: NDArray[np.bool_], likely: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
+def fill_gaps(chosen: NDArray[np.bool_], probs: NDArray[np.float32], table: Table) -> NDArray[np.bool_]:
     """Return ``chosen`` with the headings within the text, and with gaps between two lines of text that are not boilerplate."""
     linked, pictured, figure, climb, counted, *headings = table.select(GAP_FEATURES)
     plain, length = linked < MAX_LIST_LINK_SHARE, table.length
     number = chosen.cumsum()
-    chosen = chosen | (plain & (headings[0] + headings[1] > 0) & (likely >= MIN_GAP_PROBABILITY) & (number > 0) & (number < number[-1]))
+    chosen = chosen | (plain & (headings[0] + headings[1] > 0) & (probs >= MIN_GAP_PROBABILITY) & (number > 0) & (number < number[-1]))
     other = ~plain | (pictured + figure + climb > 0) | (counted == 0)
     found = np.flatnonzero(chosen)
-    sums = np.array([length, likely * length, likely < MIN_GAP_PROBABILITY, other], dtype=np.float64).cumsum(axis=1)
+    sums = np.array([length, probs * length, probs < MIN_GAP_PROBABILITY, other], dtype=np.float64).cumsum(axis=1)
     chars, right, unlikely, others = sums[:, found[1:] - 1] - sums[:, found[:-1]]
     inner = (others == 0) & (right >= MIN_INNER_PROBABILITY * chars) & (chars <= INNER_SHARE * length[chosen].sum())
     closed = inner | ((chars <= GAP_CHARS) & (unlikely == 0))

@@ -26,8 +26,8 @@ FEATURES: Final = ("records", "records_share", "records_dated", "records_linked"
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """``box``: the densest box; ``climb``: for each block, levels from ``box`` up to their lowest common ancestor; ``counted``: blocks
-    outside asides; ``share``: the box's share of the page's valid characters; ``linked``: share of link text in it."""
+    """``box``: the densest box; ``levels_above``: for each block, levels from ``box`` up to their lowest common ancestor; ``counted``:
+    blocks outside asides; ``share``: the box's share of the page's valid characters; ``linked``: share of link text in it."""
 
     box: int
     levels_above: NDArray[np.float32]

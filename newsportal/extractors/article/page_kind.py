@@ -79,8 +79,8 @@ FEATURE_NAMES: Final = (
 )
 
 
-def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: Table, likely: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the page's features, in the order of ``FEATURE_NAMES``. ``likely``: probability of each block to be text of an article."""
+def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: Table, probs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the page's features, in the order of ``FEATURE_NAMES``. ``probs``: probability of each block to be text of an article."""
     counts = Counter(node.tag for node in document.root.iter(*TAGS))
     types = [found[1] for mark, pattern in TYPE for tail in document.html.split(mark)[1:] if (found := pattern.match(tail))]
     address = urlsplit(document.url)
@@ -91,7 +91,7 @@ def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: T
     low = text.lower()
     length = table.length.astype(np.float64)
     total = max(float(length.sum()), 1.0)
-    is_text = likely >= 0.5
+    is_text = probs >= 0.5
     rows = dict(zip(table.names, table.values, strict=True))
     row: list[Any] = [np.log1p(counts[tag]) for tag in TAGS]
     row += [min(sum(pattern.match(declared) is not None for declared in types), 20) for pattern in _TYPES.values()]
@@ -101,7 +101,7 @@ def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: T
     row += [np.log1p(len(pattern.findall(low))) for pattern in _WORDS.values()]
     row += [np.log1p(len(PRICE.findall(text))), np.log1p(len(length)), np.log1p(total)]
     row += [float((rows["linked"] * length).sum()) / total, rows["core_share"][0], rows["core_linked"][0]]
-    row += [np.log1p(length[is_text].sum()), length[is_text].sum() / total, np.log1p(is_text.sum()), float((likely * length).sum()) / total]
+    row += [np.log1p(length[is_text].sum()), length[is_text].sum() / total, np.log1p(is_text.sum()), float((probs * length).sum()) / total]
     row += [float((rows[name] * length).sum()) / total for name in MEAN_FEATURES]
     return np.array(row, dtype=np.float32)
 
@@ -191,12 +191,12 @@ def content_probability(model: PageModel, page: Blocks, table: Table, kind: Page
     """Return the probability p of each block to be content; of products, logit p = logit p_content + P(product) · logit p_product."""
     shares = np.repeat(kind.shares[:, None], len(table.length), axis=1)
     table = Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
-    likely = model.content.predict(table.select(model.content.columns))
+    probs = model.content.predict(table.select(model.content.columns))
     if (share := kind.probability_of(PRODUCT)) < MIN_PRODUCT_PROBABILITY:
-        return likely
+        return probs
     values = np.concatenate([table.values, product_features(page, table.length)])
     product = model.product.predict(Table((*table.names, *PRODUCT_COLUMNS), values, table.length).select(model.product.columns))
-    odds = likely / np.maximum(1 - likely, EPSILON) * (product / (1 - product)) ** share
+    odds = probs / np.maximum(1 - probs, EPSILON) * (product / (1 - product)) ** share
     result: NDArray[np.float32] = odds / (1 + odds)
     return result
 

@@ -120,7 +120,7 @@ def plain_text(markup: str | None, limit: int) -> str | None:
 
 @dataclass(slots=True)
 class DateReader:
-    """Reader of a feed's dates. ``zone``: for dates without one; ``odd``: remaining slow attempts at unknown formats."""
+    """Reader of a feed's dates. ``zone``: for dates without one; ``attempts``: remaining slow attempts at unknown formats."""
 
     fetched: datetime
     zone: tzinfo | None

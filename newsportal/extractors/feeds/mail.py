@@ -70,8 +70,8 @@ class Mail:
 
 
 def parse_mail(raw: bytes, received: datetime, truncated: bool = False) -> Mail:
-    """Parse a mail received at ``received``; ``cut``: the mail was truncated. Raises ``NotApplicable``: ``mail-parts``, ``mail-broken``,
-    ``mail-too-large``, ``no-body``."""
+    """Parse a mail received at ``received``; ``truncated``: whether its end is missing. Raises ``NotApplicable``: ``mail-parts``,
+    ``mail-broken``, ``mail-too-large``, ``no-body``."""
     if len(BOUNDARY.findall(raw)) > MAX_PARTS or raw.count(b"\n--") > MAX_LINES:
         raise NotApplicable("mail-parts", "it has too many parts")
     if len(_head(raw)) > MAX_HEAD_BYTES:

@@ -270,15 +270,15 @@ def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``entries``: newest first, entries without a date last, in file order. ``left``: numbers of entries left out, by reason (``foreign``:
-    of another site; ``old``; ``rules``: allow and deny; ``no-article``)."""
+    """``entries``: newest first, entries without a date last, in file order. ``skipped``: numbers of entries left out, by reason
+    (``foreign``: of another site; ``old``; ``rules``: allow and deny; ``no-article``)."""
 
     entries: tuple[SitemapEntry, ...]
     skipped: Counter[str] = field(default_factory=Counter)
 
 
 def choose_entries(entries: Iterable[SitemapEntry], sitemap_url: str, rules: HubRules, max_age: timedelta, now: datetime) -> Selection:
-    """Choose the entries to fetch; ``of`` is the sitemap's URL.
+    """Choose the entries to fetch.
 
     URLs of other sites are left out (sitemaps.org, "Sitemap file location") unless a rule in ``allow`` matches them. If the sitemap has no
     date for an entry, a date in its URL is used.
@@ -301,7 +301,7 @@ def choose_entries(entries: Iterable[SitemapEntry], sitemap_url: str, rules: Hub
 
 
 def choose_children(entries: Sequence[SitemapEntry], sitemap_url: str, max_age: timedelta, now: datetime, limit: int) -> Selection:
-    """Return the ``limit`` recently changed sitemaps of an index; ``left`` also counts ``many``. One day of tolerance for ``lastmod``."""
+    """Return the ``limit`` recently changed sitemaps of an index; ``skipped`` also has ``many``. One day of tolerance for ``lastmod``."""
     site, oldest = Address(sitemap_url).domain, now - max_age - timedelta(days=1)
     same_site = [entry for entry in entries if Address(entry.url).domain == site]
     recent = [entry for entry in same_site if entry.changed is None or entry.changed >= oldest]

@@ -21,7 +21,7 @@ _LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles, then
+    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``objects``: JSON-LD of articles, then
     their microdata; ``by_id``: other JSON-LD objects (people, images) by ``@id``; ``citation_authors``: one per ``meta``."""
 
     names: Mapping[str, str] = field(default_factory=dict)

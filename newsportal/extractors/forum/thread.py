@@ -49,7 +49,7 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, single: bo
     """Read the page. Raises ``NotApplicable``: ``login`` if only members may read it, ``gone`` if the thread was deleted, else the error of
     ``posts``.
 
-    ``alone``: the thread may have a single post, which has no pattern; it is then read as an article. ``requested``: the requested URL.
+    ``single``: the thread may have a single post, which has no pattern; it is then read as an article. ``requested``: the requested URL.
     """
     if requested is not None and key_of(requested) != key_of(document.url):
         kind = parse_address(document.url).kind

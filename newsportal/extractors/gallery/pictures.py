@@ -163,7 +163,7 @@ LEVELS: Final = 4  # levels above a picture whose class and id are checked
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A picture in its context. ``lead`` and ``target``: kind and URL of its link; ``aside``: in an element beside the story; ``small``: in
+    """A picture in its context. ``link`` and ``target``: kind and URL of its link; ``aside``: in an element beside the story; ``small``: in
     a row of thumbnails; ``form``: tags and classes around it, the same for all pictures of a list."""
 
     image: Image

@@ -177,7 +177,7 @@ CLOSING_BRACKETS: Final = {"{": "}", "[": "]", "(": ")"}
 
 
 class NoLiteral(ValueError):
-    """Raised for text that is not a literal. ``at``: where reading stopped; the caller continues after it."""
+    """Raised for text that is not a literal. ``position``: where reading stopped; the caller continues after it."""
 
     def __init__(self, at: int) -> None:
         super().__init__(f"no literal at {at}")

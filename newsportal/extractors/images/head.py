@@ -132,7 +132,7 @@ SVG: Final = re.compile(rb"<svg[\s>]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """``width`` and ``height`` in pixels as displayed by a browser. ``whole``: the file is complete."""
+    """``width`` and ``height`` in pixels as displayed by a browser. ``complete``: the file is complete."""
 
     format: str
     width: int

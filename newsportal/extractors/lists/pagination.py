@@ -30,8 +30,8 @@ THREAD: Final = re.compile(
 @dataclass(frozen=True, slots=True)
 class Pager:
     """The pages of an article. ``pages``: this page and the known pages that follow it, in order, without gaps; this page alone if it is
-    the only or last one. ``whole``: a single-page view. ``first``: the article's URL, if this is a later page. ``number``: the number of
-    this page; ``named``: all page numbers and URLs that it links, in order."""
+    the only or last one. ``single_page``: a single-page view. ``first``: the article's URL, if this is a later page. ``number``: the number
+    of this page; ``linked_pages``: all page numbers and URLs that it links, in order."""
 
     pages: tuple[str, ...]
     next: str | None = None

@@ -98,7 +98,7 @@ class RawMail:
 
 @dataclass(frozen=True, slots=True)
 class MailboxResult:
-    """``position``: up to which everything was read; ``left``: later mails, left to the next reading."""
+    """``position``: up to which everything was read; ``remaining``: later mails, left to the next reading."""
 
     mails: tuple[RawMail, ...]
     position: str | None

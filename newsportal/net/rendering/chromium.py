@@ -83,7 +83,7 @@ class Setup:
 
 
 class Chromium:
-    """A browser started on first use. Users call :meth:`take` and, at the end, :meth:`leave`."""
+    """A browser started on first use. Users call :meth:`acquire` and, at the end, :meth:`release`."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

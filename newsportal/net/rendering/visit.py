@@ -35,7 +35,7 @@ CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads"
 
 @dataclass(frozen=True, slots=True)
 class RenderResult:
-    """Result of a page: its HTML, or the URL it navigated to (``elsewhere``). ``became_idle``: whether it became idle by itself."""
+    """Result of a page: its HTML, or the URL it navigated to (``navigated_to``). ``became_idle``: whether it became idle by itself."""
 
     html: str | None = None
     navigated_to: str | None = None

@@ -157,9 +157,9 @@ def test_only_products_are_corrected() -> None:
     for share, corrected in ((MIN_PRODUCT_PROBABILITY / 2, False), (1.0, True)):
         kind = PageKind(np.where(np.array(KINDS) == "product", share, (1 - share) / (len(KINDS) - 1)).astype(np.float32), 0.0)
         opposite = replace(model, product=replace(model.product, leaves=-model.product.leaves, bias=-model.product.bias))
-        likely, other = (content_probability(each, page, table, kind) for each in (model, opposite))
-        assert bool((likely != other).any()) == corrected
-        assert ((likely > 0) & (likely < 1)).all()
+        probs, other = (content_probability(each, page, table, kind) for each in (model, opposite))
+        assert bool((probs != other).any()) == corrected
+        assert ((probs > 0) & (probs < 1)).all()
 
 
 def test_chosen_blocks_maximise_expected_f1() -> None:
@@ -174,8 +174,8 @@ def test_chosen_blocks_maximise_expected_f1() -> None:
 def test_repeated_lines_count_once_where_most_likely() -> None:
     lines = "<p>A lamp of oak</p><p>A lamp of oak</p><div>$20</div>", "<ul><li>A lamp of oak<li>$20</ul>"
     page = read_blocks(dom.from_text("".join(lines), "about:blank").root.find("body"))
-    likely = np.array([0.5, 0.6, 0.4, 0.5, 0.7], np.float32)
-    assert drop_duplicates(likely, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
+    probs = np.array([0.5, 0.6, 0.4, 0.5, 0.7], np.float32)
+    assert drop_duplicates(probs, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
 
 
 def test_mixed_models_average_log_odds() -> None:
@@ -186,8 +186,8 @@ def test_mixed_models_average_log_odds() -> None:
 
 
 def test_probabilities_are_softened_for_listing_pages() -> None:
-    likely = np.array([0.9, 0.5, 0.1], np.float32)
+    probs = np.array([0.9, 0.5, 0.1], np.float32)
     of = dict(zip(KINDS, np.eye(len(KINDS), dtype=np.float32), strict=True))
-    assert damp_correlated(likely, PageKind(of["product"], 0.0)) == pytest.approx(likely, abs=1e-5)
+    assert damp_correlated(probs, PageKind(of["product"], 0.0)) == pytest.approx(probs, abs=1e-5)
     odds = 9 ** (1 - DAMPING)
-    assert damp_correlated(likely, PageKind(of["listing"], 0.0)) == pytest.approx([odds / (1 + odds), 0.5, 1 / (1 + odds)], abs=1e-5)
+    assert damp_correlated(probs, PageKind(of["listing"], 0.0)) == pytest.approx([odds / (1 + odds), 0.5, 1 / (1 + odds)], abs=1e-5)

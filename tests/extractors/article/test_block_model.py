@@ -65,8 +65,8 @@ def test_trees_match_reference_formula(data: st.DataObject, depth: int, trees: i
         )
     )
     rows = [drawn(NUMBERS, 3) for _ in range(blocks)]
-    likely = model.predict(np.array(rows, dtype=np.float32).T)
-    assert np.allclose(likely, [reference_probability(model, row) for row in rows], atol=1e-5)
+    probs = model.predict(np.array(rows, dtype=np.float32).T)
+    assert np.allclose(probs, [reference_probability(model, row) for row in rows], atol=1e-5)
 
 
 def test_shipped_model_matches_reference_formula() -> None:

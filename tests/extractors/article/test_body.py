@@ -42,8 +42,8 @@ def read(html: str) -> Blocks:
     return read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
 
 
-def chosen(likely: list[float], length: list[int]) -> list[bool]:
-    mask: list[bool] = choose_blocks(np.array(likely, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
+def chosen(probs: list[float], length: list[int]) -> list[bool]:
+    mask: list[bool] = choose_blocks(np.array(probs, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
     return mask
 
 
@@ -69,25 +69,25 @@ def test_blocks_below_minimum_are_never_chosen() -> None:
 
 
 def test_one_confident_line_does_not_raise_the_threshold() -> None:
-    """The reference is the mean over the most likely characters, not the maximum."""
+    """The reference is the mean over the most probs characters, not the maximum."""
     assert chosen([0.9, 0.3, 0.3], [10, 400, 400]) == [True, True, True]
 
 
-def filled(mask: str, likely: list[float], length: list[int], **columns: list[float]) -> str:
+def filled(mask: str, probs: list[float], length: list[int], **columns: list[float]) -> str:
     """Return the flags after filling gaps; columns that are not given are zero on every line."""
     rows = {name: [0.0] * len(mask) for name in GAP_FEATURES} | {"counted": [1.0] * len(mask)} | columns
     table = Table(GAP_FEATURES, np.array([rows[name] for name in GAP_FEATURES], dtype=np.float32), np.array(length, dtype=np.float32))
-    return marks(fill_gaps(flags(mask), np.array(likely, dtype=np.float32), table))
+    return marks(fill_gaps(flags(mask), np.array(probs, dtype=np.float32), table))
 
 
 @pytest.mark.parametrize(
-    ("length", "likely", "expected"),
+    ("length", "probs", "expected"),
     [(GAP_CHARS, 0.2, "+++"), (GAP_CHARS + 1, 0.2, "+.+"), (GAP_CHARS, 0.05, "+.+")],
 )
-def test_short_line_between_text_is_filled(length: int, likely: float, expected: str) -> None:
+def test_short_line_between_text_is_filled(length: int, probs: float, expected: str) -> None:
     link = [0.0, 1.0, 0.0]
-    assert filled("+.+", [0.9, likely, 0.9], [TOP_CHARS, length, TOP_CHARS], linked=link) == expected
-    assert filled("++.", [0.9, 0.9, likely], [TOP_CHARS, TOP_CHARS, length]) == "++.", "the last line is not between text"
+    assert filled("+.+", [0.9, probs, 0.9], [TOP_CHARS, length, TOP_CHARS], linked=link) == expected
+    assert filled("++.", [0.9, 0.9, probs], [TOP_CHARS, TOP_CHARS, length]) == "++.", "the last line is not between text"
 
 
 LONG = [400, 60, 100, 400]
@@ -95,26 +95,26 @@ LONG = [400, 60, 100, 400]
 
 @pytest.mark.parametrize("column", ["linked", "around_picture", "in_figure", "climb"])
 def test_longer_gap_is_filled_only_within_the_same_box(column: str) -> None:
-    likely = [0.9, MIN_INNER_PROBABILITY + 0.01, MIN_INNER_PROBABILITY, 0.9]
-    assert filled("+..+", likely, LONG) == "++++"
-    assert filled("+..+", likely, LONG, **{column: [0, 0, 1, 0]}) == "+..+"
-    assert filled("+..+", likely, LONG, counted=[1, 0, 1, 1]) == "+..+", "not counted as body"
+    probs = [0.9, MIN_INNER_PROBABILITY + 0.01, MIN_INNER_PROBABILITY, 0.9]
+    assert filled("+..+", probs, LONG) == "++++"
+    assert filled("+..+", probs, LONG, **{column: [0, 0, 1, 0]}) == "+..+"
+    assert filled("+..+", probs, LONG, counted=[1, 0, 1, 1]) == "+..+", "not counted as body"
     assert filled("+..+", [0.9, 0.01, MIN_INNER_PROBABILITY, 0.9], LONG) == "+..+", "unlikely on average"
-    assert filled("+..+", likely, [400, 60, 110, 400]) == "+..+", f"more than {INNER_SHARE} of the text"
+    assert filled("+..+", probs, [400, 60, 110, 400]) == "+..+", f"more than {INNER_SHARE} of the text"
 
 
 def test_headings_within_text_are_included() -> None:
-    likely, length = [0.2, 0.9, 0.2, 0.01, 0.9, 0.2], [10, 90, 10, 90, 90, 10]
+    probs, length = [0.2, 0.9, 0.2, 0.01, 0.9, 0.2], [10, 90, 10, 90, 90, 10]
     kinds = [1, 0, 1, 0, 0, 1]
-    assert filled(".+..+.", likely, length, kind_heading=kinds) == ".++.+."
-    assert filled(".+..+.", likely, length, kind_subheading=kinds) == ".++.+."
-    assert filled(".+..+.", likely, length, kind_heading=kinds, linked=kinds) == ".+..+.", "linked headings belong to other stories"
-    assert filled("......", likely, length, kind_heading=kinds) == "......"
+    assert filled(".+..+.", probs, length, kind_heading=kinds) == ".++.+."
+    assert filled(".+..+.", probs, length, kind_subheading=kinds) == ".++.+."
+    assert filled(".+..+.", probs, length, kind_heading=kinds, linked=kinds) == ".+..+.", "linked headings belong to other stories"
+    assert filled("......", probs, length, kind_heading=kinds) == "......"
 
 
-def listed(mask: str, likely: float = 0.3, item: str = "<li>一项内容</li>") -> str:
+def listed(mask: str, probs: float = 0.3, item: str = "<li>一项内容</li>") -> str:
     page = read(f"<p>{ONE}</p><ul>{item * 3}</ul><p>{TWO}</p>")
-    return marks(add_lists(flags(mask), np.array([0.9, likely, likely, likely, 0.9], dtype=np.float32), page))
+    return marks(add_lists(flags(mask), np.array([0.9, probs, probs, probs, 0.9], dtype=np.float32), page))
 
 
 @pytest.mark.parametrize(("mask", "expected"), [("+...+", "+++++"), ("..+..", ".+++."), ("+....", "++++."), ("....+", ".++++")])
@@ -126,10 +126,10 @@ LINK = "<li><a href=/>一条新闻</a></li>"
 
 
 @pytest.mark.parametrize(
-    ("likely", "item"), [(0.05, "<li>一项内容</li>"), (0.3, LINK), (0.3, "<p>一行</p>")], ids=["unlikely", "links", "lines"]
+    ("probs", "item"), [(0.05, "<li>一项内容</li>"), (0.3, LINK), (0.3, "<p>一行</p>")], ids=["unlikely", "links", "lines"]
 )
-def test_unrelated_lists_stay_out(likely: float, item: str) -> None:
-    assert listed("+...+", likely, item) == "+...+"
+def test_unrelated_lists_stay_out(probs: float, item: str) -> None:
+    assert listed("+...+", probs, item) == "+...+"
 
 
 def test_list_far_from_text_stays_out() -> None:
@@ -213,8 +213,8 @@ def test_an_empty_page_has_an_empty_body() -> None:
 
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12))
-def test_any_probabilities_make_a_valid_body(likely: list[float]) -> None:
-    page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(likely))))
-    found = choose_body(page, np.array(likely, dtype=np.float32), block_features(page, None, None))
+def test_any_probabilities_make_a_valid_body(probs: list[float]) -> None:
+    page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(probs))))
+    found = choose_body(page, np.array(probs, dtype=np.float32), block_features(page, None, None))
     assert 0 <= found.confidence <= 1
     assert len(found.lines) == found.chosen.sum()
