@@ -13,7 +13,20 @@ import pytest
 
 import newsportal
 import newsportal_lab
-from newsportal.messages import FORMS, NAME, SENTENCES, Message, as_text, choose_forms, explain, from_dict, join_messages, label, render, to_dict
+from newsportal.messages import (
+    FORMS,
+    NAME,
+    SENTENCES,
+    Message,
+    as_text,
+    choose_forms,
+    explain,
+    from_dict,
+    join_messages,
+    label,
+    render,
+    to_dict,
+)
 from newsportal.messages.reasons import CAUSES, cause_of
 from newsportal.portal.language import catalog, translations
 from newsportal.schedule.health import STATES

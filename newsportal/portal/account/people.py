@@ -130,7 +130,7 @@ def audit(request: Request) -> Response:
     )  # fmt: skip
     lengths = {number: visit.say("the last %(num)s {day|days}", num=number) for number in AUDIT_DAYS if number}
     entries = rows[:AUDIT_ENTRIES]
-    articles = visit.portal.store.articles([entry.thing for entry in entries if entry.action.startswith("article.") and entry.thing])
+    articles = visit.portal.store.articles([entry.subject for entry in entries if entry.action.startswith("article.") and entry.subject])
     return render(
         request, "audit.html", entries=entries, more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
         person=visit.text("person"), action=visit.text("action"), days=days, periods={0: visit.say("Any time"), **lengths},
