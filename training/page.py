@@ -16,7 +16,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -36,17 +36,20 @@ from newsportal.extractors.article.page_kind import (
     FEATURE_NAMES,
     KINDS,
     MIN_PRODUCT_PROBABILITY,
+    NETWORK,
     PRODUCT,
     PRODUCT_BLOCKS,
     PRODUCT_COLUMNS,
     PageKind,
     PageModel,
+    network_from,
     page_features,
     product_features,
 )
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.text import dom
 from training.fit import MADE_UP, MADE_UP_SEED, UNKNOWN, Example, as_dict, example_of, read_documents
+from training.network import fit_networks
 from training.pages import MadeUpPage, made_up_pages
 
 PAGE_SETTINGS: Final[Mapping[str, Any]] = {"iterations": 120, "depth": 3, "learning_rate": 0.08, "l2_leaf_reg": 8}
@@ -157,8 +160,9 @@ def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: s
     scores: dict[str, list[float]] = defaultdict(list)
     for number in range(FOLDS):
         before = merged(probs[min(number, other), max(number, other)] for other in range(FOLDS) if other != number)
-        product = fit_products([page for page in real if fold[page.blocks.site] != number], page_kinds, before)
-        model = as_model(kinds, contents[number, number], product)
+        others = [page for page in real if fold[page.blocks.site] != number]
+        product = fit_products(others, page_kinds, before)
+        model = replace(as_model(kinds, contents[number, number], product), network=network_from(fit_networks(others, page_kinds)))
         for page in real:
             if fold[page.blocks.site] == number and not page.news:
                 f1 = word_f1(page, model, page_kinds[id(page)])
@@ -167,7 +171,8 @@ def fit_all(real: Sequence[PageExample], made_up: Sequence[PageExample], note: s
     for name, values in sorted(scores.items()):
         print(f"{name}: {len(values)} pages, sites held out in {FOLDS} folds: mean word F1 {100 * sum(values) / len(values):.1f}")
     product = fit_products(real, page_kinds, merged(probs[number, number] for number in range(FOLDS)))
-    return {"note": note, **kinds, "content": fit_blocks([*real, *made_up], page_kinds), PRODUCT_BLOCKS: product}
+    content, networks = fit_blocks([*real, *made_up], page_kinds), fit_networks(real, page_kinds)
+    return {"note": note, **kinds, "content": content, PRODUCT_BLOCKS: product, NETWORK: networks}
 
 
 def merged(parts: Iterable[Mapping[int, NDArray[np.float32]]]) -> dict[int, NDArray[np.float32]]:
@@ -204,8 +209,8 @@ def kinds_of(
 
 def as_model(kinds: Mapping[str, Any], content: Mapping[str, Any] | None = None, product: Mapping[str, Any] | None = None) -> PageModel:
     news = from_dict(kinds["news"])
-    blocks = (from_dict(dict(model)) if model else news for model in (content, product))
-    return PageModel(tuple(from_dict(kinds[kind]) for kind in KINDS), news, *blocks)
+    first, second = (from_dict(dict(model)) if model else news for model in (content, product))
+    return PageModel(tuple(from_dict(kinds[kind]) for kind in KINDS), news, first, second)
 
 
 def fit_kinds(pages: Sequence[PageExample]) -> dict[str, Any]:

@@ -6,14 +6,26 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
+pytest.importorskip("jax", reason="needs jax: pip install newsportal[training]")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is not installed with the package
 
-from newsportal.extractors.article.page_kind import COLUMNS, KINDS, PRODUCT_COLUMNS, load_page_model
+from newsportal.extractors.article.block_features import Table
+from newsportal.extractors.article.page_kind import (
+    COLUMNS,
+    KINDS,
+    PRODUCT_COLUMNS,
+    STEPS,
+    PageKind,
+    full_table,
+    load_page_model,
+    network_from,
+)
 from newsportal.text import dom
-from training import made_up_pages
+from training import made_up_pages, network
 from training import page as fitting
 from training.page import PageExample, fit_all, folds_of, made_up_example, page_example
 
@@ -38,6 +50,7 @@ def page_of(kind: str, number: int) -> PageExample | None:
 def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("PAGE_SETTINGS", "BLOCK_SETTINGS", "PRODUCT_SETTINGS"):
         monkeypatch.setattr(fitting, name, {**getattr(fitting, name), "iterations": 20})
+    monkeypatch.setattr(network, "EPOCHS", 1)
     made_up = [example for page in made_up_pages(12, SEED) if (example := made_up_example(page))]
     pages = [example for kind in MARKUP for number in range(8) if (example := page_of(kind, number))]
     articles = made_up[:8]
@@ -48,9 +61,29 @@ def test_fitted_table_is_readable_by_library(monkeypatch: pytest.MonkeyPatch, ca
     assert model.classify(articles[0].figures).name == "article"
     assert len(model.kinds) == len(KINDS)
     assert {*model.product.columns} <= {*articles[0].blocks.table.names, *COLUMNS, *PRODUCT_COLUMNS}
+    assert model.network is not None
+    assert [len(fit) for fit in model.network.fits] == [2 + 2 * len(STEPS)] * len(network.SEEDS)
     assert "collection: 8 pages, sites held out" in capsys.readouterr().out
 
 
 def test_site_is_in_one_fold() -> None:
     pages = [example for number in range(8) if (example := page_of("collection", number % 4))]
     assert len(folds_of(pages)) == 4
+
+
+def test_library_computes_network_as_fitting_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "EPOCHS", 1)
+    monkeypatch.setattr(network, "DROPPED", 0.0)
+    monkeypatch.setattr(network, "DROPPED_FEATURES", 0.0)
+    pages = [example for number in range(3) for kind in MARKUP if (example := page_of(kind, number))]
+    kinds = {id(page): PageKind(np.full(len(KINDS), 1 / len(KINDS), np.float32), 0.0) for page in pages}
+    fitted = network_from(network.fit_networks(pages, kinds, [SEED]))
+    samples = [network.sample_of(page, table_of(page, kinds).values, fitted.centre[:, 0], fitted.scale[:, 0]) for page in pages]
+    batch = network.joined([(sample, slice(0, len(sample.right))) for sample in samples])
+    scores = np.asarray(network.logits(fitted.fits[0], batch, network.jax.random.key(SEED)))
+    probs = np.concatenate([fitted.predict(table_of(page, kinds), page.blocks.page) for page in pages])
+    assert 1 / (1 + np.exp(-scores[: len(probs)])) == pytest.approx(probs, abs=1e-3)
+
+
+def table_of(page: PageExample, kinds: dict[int, PageKind]) -> Table:
+    return full_table(page.blocks.page, page.blocks.table, page.probs, kinds[id(page)])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.block_features import Table
+from newsportal.extractors.article.block_features import Table, shift_rows
 from newsportal.extractors.article.blocks import Blocks
 from newsportal.extractors.article.body import BlockModel, Body, from_dict
 from newsportal.extractors.article.core import sum_below
@@ -122,15 +122,76 @@ def feature_indices(names: tuple[str, ...]) -> NDArray[np.intp]:
     return np.array([FEATURE_NAMES.index(name) for name in names], dtype=np.intp)
 
 
+Rows = NDArray[np.float32]
+STEPS: Final = (1, 3, 9)  # distances of the neighbours that the layers of a network read
+LIMIT: Final = 4.0  # features count up to so many standard deviations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockNetwork:
+    """``fits``: matrices of each network: the first, two of each layer, the last; their last column is for a constant 1. With u = h_{l−1}
+    divided by its root mean square, and the means over the whole page and over groups of blocks:
+
+        h_0 = tanh(A_0 x),  h_l = h_{l−1} + B_l max(0, A_l [u(i−d), u(i), u(i+d), mean u, max u, mean u of form, mean u of box])
+    """
+
+    columns: tuple[str, ...]
+    centre: Rows
+    scale: Rows
+    fits: tuple[tuple[Rows, ...], ...]
+
+    def predict(self, table: Table, page: Blocks) -> Rows:
+        """Return the probability of each block to be content, by the networks' mean log odds."""
+        groups = groups_of(page)
+        rows = np.clip((table.select(self.columns) - self.centre) / self.scale, -LIMIT, LIMIT)
+        result: Rows = 1 / (1 + np.exp(-np.mean([logits_of(matrices, rows, groups) for matrices in self.fits], axis=0)))
+        return result
+
+
+def logits_of(matrices: Sequence[Rows], rows: Rows, groups: Sequence[NDArray[np.intp]]) -> Any:
+    first, *layers, last = matrices
+    state: Rows = np.tanh(_times(first, rows))
+    for step, inner, outer in zip(STEPS, layers[::2], layers[1::2], strict=True):
+        unit = _unit(state)
+        overall = [np.broadcast_to(row[:, None], unit.shape) for row in (unit.mean(axis=1), unit.max(axis=1))]
+        around = [shift_rows(unit, step, 0), unit, shift_rows(unit, -step, 0), *overall, *(means_of(unit, group) for group in groups)]
+        state = state + _times(outer, np.maximum(_times(inner, np.concatenate(around)), 0))
+    return _times(last, _unit(state))[0]
+
+
+def _times(matrix: Rows, rows: Rows) -> Any:
+    return matrix[:, :-1] @ rows + matrix[:, -1:]
+
+
+def _unit(state: Rows) -> Any:
+    return state / np.sqrt((state * state).mean(axis=0) + EPSILON)
+
+
+def means_of(rows: Rows, group: NDArray[np.intp]) -> Any:
+    """Return the mean of each block's group; groups are numbered from 0."""
+    size = np.bincount(group)
+    sums = np.add.reduceat(rows[:, np.argsort(group, kind="stable")], np.cumsum(size) - size, axis=1)
+    return (sums / size)[:, group].astype(np.float32)
+
+
+def groups_of(page: Blocks) -> tuple[NDArray[np.intp], ...]:
+    """Return two groupings of the blocks, numbered from 0: by the form of their boxes, and by the box two levels up."""
+    box, parent = np.array([block.box for block in page.blocks]), np.array(page.parent)
+    columns = np.array(page.path)[box], parent[np.maximum(parent[box], 0)]
+    return tuple(np.unique(column, return_inverse=True)[1] for column in columns)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PageModel:
     """``kinds``: a model for each of ``KINDS``; ``news``: whether the page is an article like those :func:`block_model` was fitted on;
-    ``content``: which blocks are content on any kind of page; ``product``: its correction for products."""
+    ``content``: which blocks are content on any kind of page; ``product``: its correction for products; ``network``: a second opinion
+    on content, from the blocks around each."""
 
     kinds: tuple[BlockModel, ...]
     news: BlockModel
     content: BlockModel
     product: BlockModel
+    network: BlockNetwork | None = None
 
     def classify(self, figures: NDArray[np.float32]) -> PageKind:
         """Classify a row of :func:`page_features`."""
@@ -157,7 +218,7 @@ class PageKind:
         return float(self.shares[KINDS.index(name)])
 
 
-PRODUCT, PRODUCT_BLOCKS, MIN_PRODUCT_PROBABILITY = "product", "product blocks", 0.1
+PRODUCT, PRODUCT_BLOCKS, MIN_PRODUCT_PROBABILITY, NETWORK = "product", "product blocks", 0.1, "network"
 MIN_CHARS, MAX_LEVELS, MAX_NAME_CHARS = 20, 9, 1_000
 SECTIONS: Final = {
     "reviews": "review|rating|testimonial|feedback|opinion",
@@ -187,25 +248,45 @@ def product_features(page: Blocks, length: NDArray[np.float32]) -> NDArray[np.fl
     return np.concatenate([np.array(levels)[box].T, *persons]).astype(np.float32)
 
 
-def content_probability(model: PageModel, page: Blocks, table: Table, kind: PageKind) -> NDArray[np.float32]:
-    """Return the probability p of each block to be content; of products, logit p = logit p_content + P(product) · logit p_product."""
-    shares = np.repeat(kind.shares[:, None], len(table.length), axis=1)
-    table = Table((*table.names, *COLUMNS), np.concatenate([table.values, shares]), table.length)
+def log_odds(probs: NDArray[np.float32]) -> Any:
+    clipped = np.clip(probs.astype(np.float64), EPSILON, 1 - EPSILON)
+    return np.log(clipped / (1 - clipped))
+
+
+def full_table(page: Blocks, table: Table, probs: NDArray[np.float32], kind: PageKind) -> Table:
+    """Return the features of blocks with probabilities of the page's kinds, figures of products (of another page 0) and the log odds of
+    the news model (``probs``)."""
+    count = len(probs)
+    is_product = kind.probability_of(PRODUCT) >= MIN_PRODUCT_PROBABILITY
+    product = product_features(page, table.length) if is_product else np.zeros((len(PRODUCT_COLUMNS), count))
+    page_wide = np.repeat(np.append(kind.shares, kind.news)[:, None], count, axis=1)
+    values = np.concatenate([table.values, page_wide, product, log_odds(probs)[None]]).astype(np.float32)
+    return Table((*table.names, *COLUMNS, "page_is_news", *PRODUCT_COLUMNS, "article"), values, table.length)
+
+
+def content_probability(model: PageModel, table: Table, kind: PageKind) -> NDArray[np.float32]:
+    """Return the probability p of each block to be content, from :func:`full_table`; of products,
+    logit p = logit p_content + P(product) · logit p_product."""
     probs = model.content.predict(table.select(model.content.columns))
     if (share := kind.probability_of(PRODUCT)) < MIN_PRODUCT_PROBABILITY:
         return probs
-    values = np.concatenate([table.values, product_features(page, table.length)])
-    product = model.product.predict(Table((*table.names, *PRODUCT_COLUMNS), values, table.length).select(model.product.columns))
+    product = model.product.predict(table.select(model.product.columns))
     odds = probs / np.maximum(1 - probs, EPSILON) * (product / (1 - product)) ** share
     result: NDArray[np.float32] = odds / (1 + odds)
     return result
 
 
+def network_from(plain: Mapping[str, Any]) -> BlockNetwork:
+    """Load the table written by ``training/network.py``, in which matrices are whole numbers times a unit."""
+    fits = tuple(tuple(np.array(rows, dtype=np.float32) * np.float32(unit) for unit, rows in fit) for fit in plain["fits"])
+    centre, scale = (np.array(plain[name], dtype=np.float32)[:, None] for name in ("centre", "scale"))
+    return BlockNetwork(tuple(plain["columns"]), centre, scale, fits)
+
+
 def load_page_model(plain: Mapping[str, Any]) -> PageModel:
     """Load the models written by ``training/page.py``. Raises ``ValueError`` for inconsistent tables."""
-    return PageModel(
-        tuple(from_dict(plain[kind]) for kind in KINDS), *(from_dict(plain[name]) for name in ("news", "content", PRODUCT_BLOCKS))
-    )
+    news, content, product = (from_dict(plain[name]) for name in ("news", "content", PRODUCT_BLOCKS))
+    return PageModel(tuple(from_dict(plain[kind]) for kind in KINDS), news, content, product, network_from(plain[NETWORK]))
 
 
 @cache

@@ -29,6 +29,8 @@ from newsportal.extractors.article.page_kind import (
     PRODUCT_COLUMNS,
     PageKind,
     content_probability,
+    full_table,
+    groups_of,
     page_features,
     page_model,
     product_features,
@@ -153,13 +155,31 @@ def test_product_figures_name_sections_and_count_pronouns() -> None:
 def test_only_products_are_corrected() -> None:
     page = read_blocks(dom.from_text(SHOP, "about:blank").root.find("body"))
     table, model = block_features(page, "Desk lamps", None), page_model()
+    news = np.full(len(page.blocks), 0.5, np.float32)
     assert not {*PRODUCT_COLUMNS} & {*table.names}
     for share, corrected in ((MIN_PRODUCT_PROBABILITY / 2, False), (1.0, True)):
         kind = PageKind(np.where(np.array(KINDS) == "product", share, (1 - share) / (len(KINDS) - 1)).astype(np.float32), 0.0)
         opposite = replace(model, product=replace(model.product, leaves=-model.product.leaves, bias=-model.product.bias))
-        probs, other = (content_probability(each, page, table, kind) for each in (model, opposite))
+        probs, other = (content_probability(each, full_table(page, table, news, kind), kind) for each in (model, opposite))
         assert bool((probs != other).any()) == corrected
         assert ((probs > 0) & (probs < 1)).all()
+
+
+def test_network_sees_neighbours_form_and_box_of_block() -> None:
+    cards = "".join(f"<li><div><p>Lamp {number}</p><p>Oak</p></div></li>" for number in range(30))
+    page = read_blocks(dom.from_text(f"<p>Lamps</p><ul>{cards}</ul>", "about:blank").root.find("body"))
+    form, box = (groups.tolist() for groups in groups_of(page))
+    assert form == [form[0], *[form[1]] * 60]
+    assert [box.count(number) for number in sorted({*box}, key=box.index)] == [1, *[2] * 30]
+    table, kind = block_features(page, "Lamps", None), PageKind(np.full(len(KINDS), 1 / len(KINDS), np.float32), 0.0)
+    network, full = page_model().network, full_table(page, table, np.full(61, 0.5, np.float32), kind)
+    assert network is not None
+    probs = network.predict(full, page)
+    assert ((probs > 0) & (probs < 1)).all()
+    changed = full.values.copy()
+    changed[full.names.index("length"), 40] += 3
+    other = network.predict(replace(full, values=changed), page)
+    assert (probs != other).all()  # of its form or in the whole page
 
 
 def test_chosen_blocks_maximise_expected_f1() -> None:
