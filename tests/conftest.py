@@ -34,6 +34,8 @@ sys.path.insert(0, str(ROOT / "scripts"))  # to import local_servers
 sys.path.insert(0, str(ROOT / "tests"))  # to import servers
 sys.path.insert(0, str(ROOT))  # training is not installed with the package
 
+from tests.compiled_once import share_compiled_statements  # noqa: E402
+
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # each core already has a process
 os.environ |= dict.fromkeys(("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS"), "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java for seconds
 os.environ["SSL_CERT_FILE"] = str(ROOT / "tests" / "authority.pem")  # reading all trusted CAs takes each connection 17 ms
@@ -51,6 +53,7 @@ settings.load_profile("newsportal")
 # Otherwise it draws constants of the modules loaded so far: other examples in each run, after reading the sources of all modules
 providers._get_local_constants = lambda: providers._local_constants
 
+share_compiled_statements()
 gc.disable()  # while tests are collected: see pytest_collection_finish
 
 
