@@ -136,7 +136,7 @@ def peer(client: Any, hosts: int) -> None:
 
 def measure_cluster(nodes: list[Any], number: int, hosts: int) -> None:
     """``number`` tasks with as many partitions as it comes, a tenth of them with fewer and with more."""
-    client = acquainted(nodes)
+    client = join_cluster(nodes)
     for partitions in (1, 4, 64, PARTITIONS):
         for node in nodes:
             node.flushall()
@@ -157,7 +157,7 @@ def measure_cluster(nodes: list[Any], number: int, hosts: int) -> None:
         queue.leave()
 
 
-def acquainted(nodes: list[Any]) -> Any:
+def join_cluster(nodes: list[Any]) -> Any:
     """A client of the cluster that these are from now on, each with as many slots."""
     from redis.cluster import RedisCluster
 

@@ -64,7 +64,7 @@ def line(name: str, precision: float, recall: float, more: str = "") -> None:
     print(f"{name:52}{100 * precision:9.1f}{100 * recall:9.1f}  {more}")
 
 
-def told_collection(found: Collection) -> None:
+def print_collection(found: Collection) -> None:
     print(f"{'collection of stories':52}{'P %':>9}{'R %':>9}")
     line("paper C, as it tells", 0.995, 0.972, "602 sites")
     line("newsportal: whole stories", found.precision, found.recall, f"{found.right} of {found.stories}, {found.stored} stored")
@@ -74,7 +74,7 @@ def told_collection(found: Collection) -> None:
         print(f"  {key} {fault}")
 
 
-def told_pairs(name: str, score: Score, hard: int) -> None:
+def print_pairs(name: str, score: Score, hard: int) -> None:
     line(
         name, score.precision, score.recall, f"{score.hits} of {score.wanted}, {score.given - score.hits} wrong, {hard} of the look-alikes"
     )
@@ -104,15 +104,15 @@ def main() -> None:
         stored, texts = stored_galleries(store), stories(store, gold)
         store.close()
         print(f"{len(stored) / seconds[0]:.1f} stories/s, {requests[0] / max(1, len(stored)):.1f} requests a story\n")
-        told_collection(collected(stored, gold, 1))
+        print_collection(collected(stored, gold, 1))
         joined, right = folded(stored, gold)
         hard = alike(photos.world, options.hosts)
         print(f"\n{f'duplicates ({len(hard)} pairs look alike and are none)':52}{'P %':>9}{'R %':>9}")
         line("paper C, as it tells", 0.95, 0.923)
         cosines, every = by_rule(texts, words_alone=True), by_rule(texts, words_alone=False)
-        told_pairs(f"paper C's rule here: cosine ≥ {PAPER_COSINE}", score_pairs(cosines, set(right)), len(cosines & hard))
-        told_pairs("words and pictures, every two compared", score_pairs(every, set(right)), len(every & hard))
-        told_pairs("newsportal: stories as stored", score_pairs(set(joined), set(right)), len(set(joined) & hard))
+        print_pairs(f"paper C's rule here: cosine ≥ {PAPER_COSINE}", score_pairs(cosines, set(right)), len(cosines & hard))
+        print_pairs("words and pictures, every two compared", score_pairs(every, set(right)), len(every & hard))
+        print_pairs("newsportal: stories as stored", score_pairs(set(joined), set(right)), len(set(joined) & hard))
 
 
 if __name__ == "__main__":

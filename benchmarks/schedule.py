@@ -231,7 +231,7 @@ class Run:
         self.due[place] = max((planned.at - BEGIN).total_seconds(), at + 60)
 
 
-def at_cost(sources: Sequence[Source], rules: Sequence[Rules], days: int, warm: int, visits: int) -> Outcome:
+def run_with_budget(sources: Sequence[Source], rules: Sequence[Rules], days: int, warm: int, visits: int) -> Outcome:
     """The learnt schedule with the budget at which it spends about ``visits`` requests."""
     target = visits / ((days - warm) * 24)
     per_hour = target
@@ -263,7 +263,7 @@ def compare(title: str, sources: list[Source], days: int, warm: int) -> list[Poi
     for name, rules in peers.items():
         outcome = Run(sources, rules, days, warm).run()
         show(name, outcome, len(sources) * (days - warm))
-        ours = at_cost(sources, plain, days, warm, outcome.visits)
+        ours = run_with_budget(sources, plain, days, warm, outcome.visits)
         show("  learnt, same cost", ours, len(sources) * (days - warm))
         for label, result in ((name, outcome), ("learnt", ours)):
             points.append(Point(label, result.visits / len(sources) / (days - warm), statistics.fmean(result.delays) / 60))
@@ -278,7 +278,7 @@ def _kinds(outcome: Outcome, ours: Outcome) -> Iterator[str]:
             yield f"{kind} {statistics.fmean(outcome.by_kind[kind]) / 60:.0f}→{statistics.fmean(ours.by_kind[kind]) / 60:.0f}"
 
 
-def drawn(points: Sequence[Point]) -> str:
+def draw_chart(points: Sequence[Point]) -> str:
     """Mean minutes until found against visits a day of each source, both on logarithmic axes, as SVG. The learnt schedule is a line."""
     left, top, width, height = 60, 20, 520, 300
     across = [math.log(point.visits) for point in points]
@@ -316,7 +316,7 @@ def show(name: str, outcome: Outcome, source_days: int) -> None:
     print(f"{name:34} {outcome.visits:9} {outcome.visits / source_days:6.1f} {outcome.empty / outcome.visits:6.0%} {cells}")
 
 
-def round_of(number: int) -> None:
+def time_decisions(number: int) -> None:
     """Time one decision for each of this many sources with fifty visits."""
     sources = made(min(number, 100), 4, 7)
     pasts = []
@@ -345,11 +345,11 @@ def main() -> None:
     options = parser.parse_args()
     points = compare("made sources", made(options.sources, options.days, options.seed), options.days, options.warm)
     if options.plot:
-        options.plot.write_text(drawn(points), "utf-8")
+        options.plot.write_text(draw_chart(points), "utf-8")
     if options.real:
         sources, days = real(options.real)
         compare("real times", sources, min(days, 60), 2)
-    round_of(options.round)
+    time_decisions(options.round)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from local_servers import KINDS, Missing, commands, elasticsearch, machine, mongodb, redis
-from local_servers.machine import there
+from local_servers.machine import is_running
 from servers import own_server, servers_of
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "servers"
@@ -58,14 +58,14 @@ class TestLife:
         assert json.loads(run_script("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "running"
         assert run_script("env", "redis", "--folder", str(folder)).stdout == f"export NEWSPORTAL_REDIS={server['uri']}\n"
         assert run_script("stop", "redis", "--folder", str(folder)).stdout == "redis: stopped\n"
-        assert not there(server["pid"])
-        assert not there(server["keeper"])
+        assert not is_running(server["pid"])
+        assert not is_running(server["keeper"])
         assert json.loads(run_script("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "installed"
 
     def test_server_ends_with_its_keeper(self, folder: Path) -> None:
         server = self.started(folder)
         os.kill(server["keeper"], signal.SIGKILL)
-        wait_until(lambda: not there(server["pid"]))
+        wait_until(lambda: not is_running(server["pid"]))
         again = self.started(folder)
         assert again["keeper"] != server["keeper"]
 
@@ -78,8 +78,8 @@ class TestLife:
         time.sleep(1.0)  # seconds, until the keeper watches
         parent.kill()
         parent.wait()
-        wait_until(lambda: not there(server["pid"]))
-        wait_until(lambda: not there(server["keeper"]))
+        wait_until(lambda: not is_running(server["pid"]))
+        wait_until(lambda: not is_running(server["keeper"]))
 
     def test_killed_run_leaves_no_server(self, tmp_path: Path) -> None:
         code = (
@@ -97,7 +97,7 @@ class TestLife:
         assert redis.answers(state["port"]), "the other process still needs it"
         runs[1].kill()
         runs[1].communicate()
-        wait_until(lambda: not there(state["pid"]))
+        wait_until(lambda: not is_running(state["pid"]))
         wait_until(lambda: not Path(state["folder"]).exists())
 
 

@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from newsportal.crawl.backoff import paused
 from newsportal.crawl.link_tracker import Filtered, LinkTracker, utcnow
 from newsportal.crawl.requests import can_request, name_of
-from newsportal.extractors.forum.kinds import ListEntry
+from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link
 from newsportal.logs import warned
 from newsportal.store.threads import StoredThread
@@ -29,11 +29,11 @@ class ThreadEntry:
     """A thread to visit, with its list entry and its stored state."""
 
     link: Link
-    listed: ListEntry
+    listed: Listed
     stored: StoredThread | None = None
 
 
-def has_grown(listed: ListEntry, stored: StoredThread) -> bool:
+def has_grown(listed: Listed, stored: StoredThread) -> bool:
     """Return whether a thread has posts that are not stored: by the counts of replies, else by times, within their precision."""
     if not stored.whole:
         return True
@@ -45,7 +45,7 @@ def has_grown(listed: ListEntry, stored: StoredThread) -> bool:
 
 
 async def filter_threads(
-    tracker: LinkTracker, entries: Sequence[tuple[Link, ListEntry]], spider: Spider, ask: Callable[[ThreadEntry], Request]
+    tracker: LinkTracker, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[ThreadEntry], Request]
 ) -> Filtered:
     """Select new threads and those that have grown; count every entry. ``stale``: all entries are old or sticky.
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
@@ -23,7 +23,7 @@ from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.queues.base import Task
 from newsportal.dedup.canonical import identity
 from newsportal.errors import FrontierRefused, NewsportalError
-from newsportal.extractors.forum.kinds import ListEntry
+from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link, content_id
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def is_readable(link: Link) -> bool:
 
 
 TYPE_KEY: Final = "$"  # key of a JSON object that encodes something other than a dict: its type
-DATACLASSES: Final[Mapping[str, type]] = {"Link": Link, "Listed": ListEntry}  # dataclasses written by their fields
+DATACLASSES: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses written by their fields
 LANE: Final = "lane"  # meta key: requests of one lane are sent one at a time
 AT: Final = "not_before"  # meta key: earliest time to send the request, in seconds since 1970
 ROW: Final = "frontier_row"  # meta key: the link's row is already in the link table
@@ -242,13 +242,13 @@ def _dataclass(kind: type, data: dict[str, Any]) -> Any:
     """Build a dataclass. Raises ``ValueError`` for a missing field or a wrong type: these values are trusted afterwards."""
     for field in fields(kind):
         value = data.get(field.name, field.default)
-        allowed = TYPES[str(field.type).replace(" | None", "")]
-        if value is MISSING or not (isinstance(value, allowed) or (value is None and "None" in str(field.type))):
+        if value is MISSING or not isinstance(value, TYPES[kind][field.name]):
             raise ValueError(f"{kind.__name__}.{field.name} is {value!r}")
     return kind(**data)
 
 
-TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields
+# Types of the fields; JSON may have an ``int`` for a ``float``
+TYPES: Final = {kind: {f: t | int if "float" in str(t) else t for f, t in get_type_hints(kind).items()} for kind in DATACLASSES.values()}
 
 
 def _method(name: Any, spider: Spider) -> Any:

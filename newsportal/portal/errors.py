@@ -1,7 +1,6 @@
 """Error pages: they say what to do, and never show a traceback or the reader's input."""
 
 import logging
-from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -14,7 +13,8 @@ from newsportal.portal.access_log import REQUEST_ID_HEADER
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
 from newsportal.portal.guard import SECURITY_HEADERS, refusal_response
-from newsportal.portal.render import render
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.render import address, render
 from newsportal.portal.request_body import SAFE, Refused, bearer
 from newsportal.services.publishing.base import UnknownTarget
 from newsportal.sources.editing import NoVersion
@@ -48,8 +48,9 @@ def on_http(request: Request, error: Exception) -> Response:
         return http_error_response(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401:
-        back = f"?next={quote(Visit(request).current_url, safe='')}" if request.method in SAFE else ""
-        return RedirectResponse(f"/login{back}", 303)
+        form = request.headers.get("referer", "").partition(request.url.netloc)[2]  # the page whose form was sent
+        back = {"next": Visit(request).current_url} if request.method in SAFE else {"next": safe_next(form), "ended": "1"}
+        return RedirectResponse(address("/login", **back), 303)
     return error_page(request, status)
 
 

@@ -15,7 +15,7 @@ from newsportal.crawl.requests import can_request
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, post_extractor
 from newsportal.extractors.forum.addresses import clean_url, key_of, parse_address
-from newsportal.extractors.forum.kinds import ForumPage, ListEntry
+from newsportal.extractors.forum.kinds import ForumPage, Listed
 from newsportal.extractors.forum.thread import ThreadPage, read_page
 from newsportal.extractors.pages import read_thread
 from newsportal.items import Link, Page, Post, Thread
@@ -45,7 +45,7 @@ class ThreadVisit:
     """A thread being read in this visit, page by page. It is stored in one piece, so a crash costs only its pages."""
 
     link: Link
-    listed: ListEntry
+    listed: Listed
     source: Forum
     next: str | None
     board: str | None = None
@@ -193,7 +193,7 @@ class ForumSpider(NewsSpider):
         self.tracker.count_skipped_list(key, outcome.reason)
         self.tracker.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
-    def entries(self, found: ForumPage, source: Forum) -> tuple[list[tuple[Link, ListEntry]], int]:
+    def entries(self, found: ForumPage, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
         """Return the threads of a list as links, without those whose last reply is too old, and the number of the latter."""
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
         young = [thread for thread in found.threads if oldest is None or thread.last is None or thread.last >= oldest]
@@ -201,7 +201,7 @@ class ForumSpider(NewsSpider):
         self._old[source.key] += omitted
         return [(self.link(thread, source), thread) for thread in young], omitted
 
-    def link(self, thread: ListEntry, source: Forum) -> Link:
+    def link(self, thread: Listed, source: Forum) -> Link:
         return Link(thread.url, source.key, thread.title, site=source.publisher, category=source.category, identity=thread.key)
 
     # threads
@@ -211,7 +211,7 @@ class ForumSpider(NewsSpider):
         url = entry.link.url if entry.stored is None else entry.stored.last_page
         return self.first_request(url, entry.link, source, listed=entry.listed, board=board)
 
-    async def thread_visit(self, source: Forum, link: Link, listed: ListEntry, board: str | None) -> ThreadVisit:
+    async def thread_visit(self, source: Forum, link: Link, listed: Listed, board: str | None) -> ThreadVisit:
         """Return a thread at the beginning of its visit, in any process. Raises ``StoreError``."""
         reading = ThreadVisit(link, listed, source, link.url, board)
         stored = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)

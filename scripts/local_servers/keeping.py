@@ -1,6 +1,5 @@
-"""Servers that many processes use. Each has a keeper, a process that starts it, writes where it is, and ends it:
-
-when it is told to, when it is not needed any more (nobody holds the lock that it was given), and with itself, should it be killed.
+"""Servers shared by many processes. Each has a keeper: a process that starts it, writes its state to a file, and stops it on a signal, when
+no process holds the lock file any more, and when the keeper itself is killed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from local_servers import KINDS
-from local_servers.machine import Missing, scratch, signalled, there
+from local_servers.machine import Missing, is_running, scratch, send_signal
 from local_servers.running import START_SECONDS, STOP_SECONDS, Server
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers"
@@ -39,19 +38,19 @@ def state(folder: Path, name: str) -> State | None:
         saved: State = json.loads(state_file(folder, name).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return saved if "error" in saved or there(saved["keeper"]) else None
+    return saved if "error" in saved or is_running(saved["keeper"]) else None
 
 
-def tell(folder: Path, name: str, content: State) -> None:
+def write_state(folder: Path, name: str, content: State) -> None:
     part = state_file(folder, name).with_suffix(".part")
     part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
     os.replace(part, state_file(folder, name))
 
 
 def keep(name: str, folder: Path, held: Path | None) -> int:
-    """Be the keeper of ``name``, until it is told to stop or, with ``held``, until nobody else holds that file's lock.
+    """Run the server ``name`` until a signal stops it or, with ``held``, until no other process holds that file's lock.
 
-    With ``held`` the server's data are thrown away afterwards.
+    With ``held`` the server's data are deleted afterwards.
     """
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -62,15 +61,15 @@ def keep(name: str, folder: Path, held: Path | None) -> int:
     try:
         server.start()
         facts = {"name": name, "keeper": os.getpid(), "pid": server.process.pid if server.process else 0, "port": server.port}
-        tell(folder, name, {**facts, "uri": server.url(), "version": server.kind.version(), "folder": str(data)})
-        with needed(held) as still:
+        write_state(folder, name, {**facts, "uri": server.url(), "version": server.kind.version(), "folder": str(data)})
+        with watch_lock(held) as still:
             while server.alive and not ended and still():
                 time.sleep(LOOK_SECONDS)
             state_file(folder, name).unlink(missing_ok=True)
         if not server.alive:
-            tell(folder, name, {"error": f"{name} ended by itself; the end of its log:\n{server.place.tail}"})
+            write_state(folder, name, {"error": f"{name} ended by itself; the end of its log:\n{server.place.tail}"})
     except Missing as error:
-        tell(folder, name, {"error": str(error)})
+        write_state(folder, name, {"error": str(error)})
     finally:
         server.stop()
         if held:
@@ -79,8 +78,8 @@ def keep(name: str, folder: Path, held: Path | None) -> int:
 
 
 @contextmanager
-def needed(held: Path | None):
-    """Answers whether somebody still holds the lock; once nobody does, nobody gets it until the server is gone."""
+def watch_lock(held: Path | None):
+    """Yield a function that returns whether another process holds the lock; once free, it stays locked until the server has stopped."""
     if held is None:
         yield lambda: True
         return
@@ -97,8 +96,7 @@ def needed(held: Path | None):
 
 
 def start(name: str, folder: Path, held: Path | None = None) -> State:
-    """Return the state of ``name``, which is started unless it runs. Safe for concurrent calls. ``{"error": ...}`` if it is not
-    available."""
+    """Start ``name`` unless it runs; return its state, ``{"error": ...}`` if it is not available. Safe for concurrent calls."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -108,10 +106,10 @@ def start(name: str, folder: Path, held: Path | None = None) -> State:
         command = [sys.executable, str(SCRIPT), "keep", name, "--folder", str(folder), *(("--held", str(held)) if held else ())]
         with (folder / f"{name}.keeper.log").open("ab") as log:
             keeper = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        return awaited(keeper, folder, name)
+        return wait_for_state(keeper, folder, name)
 
 
-def awaited(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
+def wait_for_state(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
     until = time.monotonic() + 2 * START_SECONDS
     while (found := state(folder, name)) is None:
         if keeper.poll() is not None and state(folder, name) is None:
@@ -130,11 +128,11 @@ def stop(name: str, folder: Path) -> bool:
     if running is None or "error" in running:
         state_file(folder, name).unlink(missing_ok=True)
         return False
-    signalled(running["keeper"], signal.SIGTERM)
+    send_signal(running["keeper"], signal.SIGTERM)
     until = time.monotonic() + 2 * STOP_SECONDS
-    while there(running["keeper"]) and time.monotonic() < until:
+    while is_running(running["keeper"]) and time.monotonic() < until:
         time.sleep(0.05)
-    if there(running["keeper"]):
-        signalled(running["keeper"], signal.SIGKILL)  # its server goes with it
+    if is_running(running["keeper"]):
+        send_signal(running["keeper"], signal.SIGKILL)  # its server goes with it
     state_file(folder, name).unlink(missing_ok=True)
     return True

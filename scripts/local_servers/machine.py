@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 UNPRIVILEGED = "nobody"
-"""Whom servers run as when root starts them: PostgreSQL and Elasticsearch refuse root, the others need not be root."""
+"""User that servers run as when root starts them: PostgreSQL and Elasticsearch refuse root, the others do not need it."""
 
 MEMORY = Path("/dev/shm")
 MEMORY_ROOM = 2 * 1024**3
-"""Bytes that must be free in memory before servers use it as their disk. All five together write less than half a gigabyte in the tests."""
+"""Minimum free bytes of memory for using it as the servers' disk. In the tests all five write less than half a gigabyte."""
 
 
 class Missing(Exception):
@@ -29,7 +29,7 @@ def say(line: str) -> None:
 
 
 def cache() -> Path:
-    """Where built and fetched servers are kept. Root's own cache is closed to whom the servers run as, so root's is the machine's."""
+    """Return the folder of built and downloaded servers. The servers' user cannot read root's own cache, so root uses the machine's."""
     if "XDG_CACHE_HOME" in os.environ:
         base = Path(os.environ["XDG_CACHE_HOME"])
     else:
@@ -38,30 +38,30 @@ def cache() -> Path:
 
 
 def scratch(name: str) -> Path:
-    """A new folder for the data of a server that is thrown away: in memory where there is room, for a database waits long for its disk.
+    """Create a temporary folder for a server's data: in memory if there is room, as databases wait long for a disk.
 
-    What processes left that were killed is removed on the way.
+    Folders of killed processes are removed.
     """
     free = shutil.disk_usage(MEMORY).free if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) else 0
     parent = MEMORY if free >= MEMORY_ROOM else Path(tempfile.gettempdir())
     for old in parent.glob("newsportal-*-*-*"):
         owner = old.name.split("-")[2]
-        if owner.isdigit() and not there(int(owner)):
+        if owner.isdigit() and not is_running(int(owner)):
             shutil.rmtree(old, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-{os.getpid()}-", dir=parent))
     folder.chmod(0o755)  # the server's user is another
     return folder
 
 
-def there(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Return whether a process runs (a zombie does not)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
     except OSError:
-        return sys.platform != "linux" and signalled(pid, 0)
+        return sys.platform != "linux" and send_signal(pid, 0)
 
 
-def signalled(pid: int, number: int) -> bool:
+def send_signal(pid: int, number: int) -> bool:
     """Send a signal; return whether the process existed."""
     try:
         os.kill(pid, number)

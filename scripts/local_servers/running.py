@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from local_servers.machine import UNPRIVILEGED, Missing, signalled, there
+from local_servers.machine import UNPRIVILEGED, Missing, is_running, send_signal
 
 TIED = Path(__file__).with_name("tied.py")
 
@@ -87,13 +87,13 @@ def tied(*command: str) -> list[str]:
 
 def prepared(task: str, place: Place, *command: str) -> None:
     """Run a program that creates a server's data, as the servers' user."""
-    options = {"cwd": place.folder, "env": surroundings(place)}
+    options = {"cwd": place.folder, "env": server_environment(place)}
     done = subprocess.run(tied(*command), capture_output=True, text=True, timeout=300, check=False, **options)
     if done.returncode != 0:
         raise Missing(f"{task} failed: {(done.stderr or done.stdout).strip()[-500:]}")
 
 
-def surroundings(place: Place) -> dict[str, str]:
+def server_environment(place: Place) -> dict[str, str]:
     """Return the environment of a server: this process's, with a home of the server's own."""
     return {**os.environ, "HOME": str(place.folder), "LC_ALL": "C.UTF-8"}
 
@@ -127,7 +127,7 @@ class Server:
         with self.place.log.open("ab") as log:
             self.process = subprocess.Popen(
                 tied(*self.kind.command(self.place), *options), cwd=self.place.folder, stdin=subprocess.DEVNULL, stdout=log,
-                stderr=subprocess.STDOUT, env={**surroundings(self.place), **getattr(self.kind, "environment", dict)()},
+                stderr=subprocess.STDOUT, env={**server_environment(self.place), **getattr(self.kind, "environment", dict)()},
                 start_new_session=True,
             )  # fmt: skip
         self._wait()
@@ -169,16 +169,16 @@ class Server:
             return
         pids = [self.process.pid, *descendants(self.process.pid)]
         for pid in pids:
-            signalled(pid, signal.SIGKILL)
+            send_signal(pid, signal.SIGKILL)
         self.process.wait()
-        wait_gone(pids)
+        wait_for_exit(pids)
         self.process = None
 
     def stop(self) -> None:
         """Shut it down; if that takes too long, kill it."""
         if self.process is None:
             return
-        signalled(self.process.pid, self.kind.STOP)
+        send_signal(self.process.pid, self.kind.STOP)
         try:
             self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -191,9 +191,9 @@ class Server:
         shutil.rmtree(self.place.folder, ignore_errors=True)
 
 
-def wait_gone(pids: list[int], seconds: float = 10.0) -> None:
+def wait_for_exit(pids: list[int], seconds: float = 10.0) -> None:
     until = time.monotonic() + seconds
-    while any(there(pid) for pid in pids) and time.monotonic() < until:
+    while any(is_running(pid) for pid in pids) and time.monotonic() < until:
         time.sleep(0.02)
 
 

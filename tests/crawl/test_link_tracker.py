@@ -18,7 +18,7 @@ from newsportal.crawl.link_tracker import LinkTracker, tracker_of
 from newsportal.crawl.list_filters import filter_galleries, filter_threads
 from newsportal.crawl.requests import link_of, name_of
 from newsportal.dedup.canonical import identity
-from newsportal.extractors.forum.kinds import ListEntry
+from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Article, Link
 from newsportal.items.report import SourceReport
 from newsportal.items.visits import Visit
@@ -308,7 +308,7 @@ def test_threads_and_galleries_are_queued_once_per_visit(tracker: LinkTracker) -
     thread = Link("https://a.example/t-1", A, identity="a.example/t/1")
 
     async def new() -> int:
-        entries = [(thread, ListEntry(thread.url, "a.example/t/1", "题"))]
+        entries = [(thread, Listed(thread.url, "a.example/t/1", "题"))]
         found = await filter_threads(tracker, entries, SPIDER, lambda thread: ask(thread.link))
         stories = await filter_galleries(tracker, [link("story")], SPIDER, ask)
         return len(found.requests) + len(stories.requests)

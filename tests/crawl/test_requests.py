@@ -19,11 +19,11 @@ from newsportal.crawl.leases import LEASE, PARENT
 from newsportal.crawl.queues.base import Task
 from newsportal.crawl.requests import DupeFilter, UnreadableTask, UnserializableRequest, id_of, request_of, task_of
 from newsportal.errors import FrontierRefused
-from newsportal.extractors.forum.kinds import ListEntry
+from newsportal.extractors.forum.kinds import Listed
 from newsportal.items import Link
 
 LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetime(2024, 5, 1, tzinfo=UTC), identity="a.example/1")
-LISTED = ListEntry("http://b.example/t/1", "b.example#1", "主题", replies=3, last=datetime(2024, 5, 1, tzinfo=UTC), sticky=True)
+LISTED = Listed("http://b.example/t/1", "b.example#1", "主题", replies=3, last=datetime(2024, 5, 1, tzinfo=UTC), sticky=True)
 
 
 class KnownSource:

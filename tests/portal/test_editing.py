@@ -326,6 +326,15 @@ def test_article_filters(client: httpx.Client, show: str) -> None:
     assert client.get("/articles", params={"show": show}).status_code == 200
 
 
+def test_article_list_names_the_publisher_unless_the_source_does(client: httpx.Client, own_store: Store, newsroom: ModuleType) -> None:
+    found = newsroom.article("搜来的报道", "甲" * 50, site="港口报", source="engine:bing_news")
+    own = newsroom.article("自己的报道", "乙" * 50, site="港口报", source="feed:港口报")
+    newsroom.write(own_store, found, own)
+    page = tree(client.get("/articles"))
+    cells = (page.xpath(f"string(//tr[th//a[text()='{title}']]/td[2])") for title in ("搜来的报道", "自己的报道"))
+    assert list(cells) == ["bing_news（搜索引擎） 港口报", "港口报（订阅源）"]
+
+
 def test_headlines_of_versions_are_compared(client: httpx.Client, own_store: Store, newsroom: ModuleType) -> None:
     earlier, later = (newsroom.article(title, newsroom.BRIDGE + tail, site=site) for title, tail, site in (
         ("河湾大桥今日通车", "甲" * 50, "甲报"), ("河湾大桥建成通车", "甲" * 50, "乙报")))  # fmt: skip

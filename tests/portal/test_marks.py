@@ -86,7 +86,7 @@ def test_marks_require_sign_in(serve, store: Store, ids: dict[str, str]) -> None
     assert not page_of(client, "/latest").xpath("//*[@class='marks']|//form[@id='marks']")
     client.headers["origin"] = str(client.base_url)
     answer = send_mark(client, "star", ids["bridge"])
-    assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2F&ended=1")
     assert client.get("/starred").headers["location"] == "/login?next=%2Fstarred"
     assert client.get("/searches").headers["location"] == "/login?next=%2Fsearches"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from types import ModuleType
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from lxml import html as lxml_html
 from sqlalchemy import Engine, event
 
 from newsportal.items.report import Run
+from newsportal.sources import load
 from newsportal.store.store import Store
 
 
@@ -176,6 +178,16 @@ def test_empty_portal_names_the_command(fresh: Store, serve) -> None:
     text = serve(fresh).get("/").text
     assert "newsportal crawl --once" in text
     assert "人工智能" in text
+
+
+def test_empty_portal_without_sources_offers_to_add_one(fresh: Store, serve, newsroom: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "sources.yaml"
+    file.write_text("portal: {title: 晨报}\n", "utf-8")
+    fresh.save_run(Run("done", newsroom.NOW, ended=newsroom.NOW))
+    page = tree(serve(fresh, settings=load(file), role="editor").get("/"))
+    assert page.xpath("//main//a/@href") == ["/sources/new", "/topics/new"]
+    assert "sources.yaml 中还没有来源。" in texts(page, "//main//p")
+    assert texts(tree(serve(fresh, settings=load(file)).get("/")), "//main//code") == ["newsportal source add https://…"]
 
 
 def test_empty_portal_reports_a_running_crawl(fresh: Store, serve, newsroom: ModuleType) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from factories import article
 from lxml import html as lxml_html
 
 from newsportal.services.accounts import Right
@@ -124,6 +125,15 @@ def test_audit_details_are_readable(client: httpx.Client) -> None:
     assert added == ["任一关键词：渡轮、码头"]
     assert changed == ["访问间隔（分钟）：未设置", "启用：否", "话题：港口、航运"]
     assert not [word for word in ("None", "['", "False") if word in page.xpath("//table")[0].text_content()]
+
+
+def test_changed_articles_are_linked_in_the_audit_log(client: httpx.Client, fresh: Store) -> None:
+    added = fresh.add(article("甲", title="港口今天开航"), now=datetime(2026, 5, 20, tzinfo=UTC))
+    for id in (added.id, "gone"):
+        client.accounts.audit_log.add(None, "article.hide", id, {}, now=datetime(2026, 5, 20, tzinfo=UTC))  # type: ignore[attr-defined]
+    page = lxml_html.document_fromstring(client.get("/audit").text)
+    assert page.xpath("//td[@class='told']/a/@href") == [f"/story/{added.story_id}/{added.id}"]
+    assert [cell.text_content() for cell in page.xpath("//td[@class='told']")] == ["gone", "港口今天开航"]
 
 
 def test_desk_without_open_tasks(client: httpx.Client) -> None:

@@ -68,6 +68,16 @@ def test_sign_in_redirects_back_and_sign_out_ends_session(client: httpx.Client) 
     assert status(client, "/sources", secret) == 303
 
 
+def test_form_sent_after_the_session_ended_returns_to_its_page(client: httpx.Client) -> None:
+    answer = client.post("/topics/save", data={"name": "桥"}, headers={"referer": f"{client.base_url}/topics/new?from=1"})
+    assert answer.headers["location"] == "/login?next=%2Ftopics%2Fnew%3Ffrom%3D1&ended=1"
+    page = lxml_html.document_fromstring(client.get(answer.headers["location"]).text)
+    assert "刚才的内容没有保存" in page.xpath("string(//*[@role='alert'])")
+    assert page.xpath("//form[@action='/login']//input[@name='next']/@value") == ["/topics/new?from=1"]
+    elsewhere = client.post("/topics/save", data={"name": "桥"}, headers={"referer": "http://[/evil"})
+    assert elsewhere.headers["location"] == "/login?next=%2F&ended=1"
+
+
 @pytest.mark.parametrize("target", ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "javascript:alert(1)"])
 def test_redirect_after_sign_in_stays_on_the_portal(client: httpx.Client, target: str) -> None:
     assert log_in(client, next=target).headers["location"] == "/"

@@ -33,7 +33,7 @@ MAX_WALL: Final = 1_500  # visible characters: a login wall is short, a thread t
 
 
 @dataclass(frozen=True, slots=True)
-class ListEntry:
+class Listed:
     """A thread or board in a list. ``last``: the thread's latest time, with a precision of ``precision`` seconds."""
 
     url: str
@@ -52,8 +52,8 @@ class ForumPage:
     kind: Kind
     key: str | None = None
     place: int = 0
-    boards: tuple[ListEntry, ...] = ()
-    threads: tuple[ListEntry, ...] = ()
+    boards: tuple[Listed, ...] = ()
+    threads: tuple[Listed, ...] = ()
     next: str | None = None
 
 
@@ -75,11 +75,11 @@ def classify(document: dom.Document, now: datetime) -> ForumPage:
         open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
         kinds = sort_by_shape(open_)
         anchors = [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
-    found: dict[str, ListEntry] = {}
+    found: dict[str, Listed] = {}
     for anchor in anchors:
         at = anchor.at
         if at.kind == "board" and at.key and at.key != current.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
-            found.setdefault(at.key, ListEntry(at.url, at.key, anchor.text))
+            found.setdefault(at.key, Listed(at.url, at.key, anchor.text))
     boards, threads = tuple(found.values()), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
     following = _next(document, current, anchors)
     if current.kind == "board":
@@ -125,7 +125,7 @@ def _by_shape(anchor: Anchor, kinds: Mapping[str, Literal["board", "thread"]]) -
     return Address(kinds[first], url, key_of(first), int(anchor.text[:6])) if first in kinds else anchor.at
 
 
-def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[ListEntry, ...]:
+def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Listed, ...]:
     thread_links = [anchor for anchor in anchors if anchor.at.kind == "thread" and anchor.at.key]
     titles: dict[str, Anchor] = {}
     pagers: dict[str, list[dom.Element]] = {}
@@ -137,7 +137,7 @@ def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Li
             titles[key] = anchor
     rows = rows_of((anchor.node, anchor.at.key or "") for anchor in thread_links if anchor.at.key in titles)
     return tuple(
-        ListEntry(anchor.at.url, key, anchor.text, *read_row(rows[key], anchor.node, pagers.get(key, ()), now, zone))
+        Listed(anchor.at.url, key, anchor.text, *read_row(rows[key], anchor.node, pagers.get(key, ()), now, zone))
         for key, anchor in titles.items()
     )
 

@@ -81,7 +81,7 @@ class Tree:
 
     @cached_property
     def classes(self) -> dict[str, list[int]]:
-        """Word of a class → the nodes that have it, in page order."""
+        """Class name → the nodes that have it, in page order."""
         found: defaultdict[str, list[int]] = defaultdict(list)
         for name, nodes in self.named.items():
             for word in dict.fromkeys(name.split()):
@@ -94,7 +94,7 @@ class Tree:
         return {0: dom.path_of(self.nodes[0].element)}
 
     def xpath(self, at: int) -> str:
-        """The XPath of a node, without asking the tree for each sibling: a page may have thousands of posts."""
+        """Return the XPath of a node, without a query per sibling: a page may have thousands of posts."""
         steps, above = [], at
         while above not in self._paths:
             if self.nodes[above].tag == "noscript":  # of which some are left out
@@ -109,7 +109,7 @@ class Tree:
         return self._paths[at]
 
     def mass(self, at: int) -> int:
-        """Characters of its own text below a node: outside of links and not the template's."""
+        """Return the number of characters below a node outside links and template texts."""
         node = self.nodes[at]
         return self.plain[node.last] - self.plain[node.first]
 

@@ -43,7 +43,8 @@ def login_form(request: Request) -> Response:
     target = safe_next(Visit(request).text("next", 2000))
     if identity_of(request) is not None:
         return RedirectResponse(target, 303, headers={"cache-control": "no-store"})
-    return render(request, "login.html", next=target, name="", error=None)
+    ended = Visit(request).say("You are not signed in, so nothing was saved. Sign in and send it again.")
+    return render(request, "login.html", next=target, name="", error=ended if Visit(request).text("ended") else None)
 
 
 @open_router.post("/login")

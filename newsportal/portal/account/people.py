@@ -129,7 +129,10 @@ def audit(request: Request) -> Response:
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
     )  # fmt: skip
     lengths = {number: visit.say("the last %(num)s {day|days}", num=number) for number in AUDIT_DAYS if number}
+    entries = rows[:AUDIT_ENTRIES]
+    articles = visit.portal.store.articles([entry.thing for entry in entries if entry.action.startswith("article.") and entry.thing])
     return render(
-        request, "audit.html", entries=rows[:AUDIT_ENTRIES], more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
+        request, "audit.html", entries=entries, more=len(rows) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
         person=visit.text("person"), action=visit.text("action"), days=days, periods={0: visit.say("Any time"), **lengths},
+        articles={article.id: article for article in articles},
     )  # fmt: skip

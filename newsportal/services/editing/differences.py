@@ -25,8 +25,7 @@ MAX_COST: Final = 100_000_000
 """Maximum cost of one comparison by :func:`_price`: measured, at most 1.5 seconds on one core; human texts cost a hundredth of it."""
 
 ALIKE: Final = 0.3
-"""Share of common characters (of the shorter one) below which two paragraphs are shown as removed and inserted: a mosaic of words is
-unreadable. Chosen."""
+"""Share of common characters (of the shorter one) below which two paragraphs are shown as removed and inserted. Chosen."""
 
 SPACE: Final = re.compile(r"(\s+)")
 

@@ -15,7 +15,7 @@ from work_counts import ends
 
 from newsportal.crawl.list_filters import has_grown
 from newsportal.extractors.forum import kinds
-from newsportal.extractors.forum.kinds import ForumPage, ListEntry
+from newsportal.extractors.forum.kinds import ForumPage, Listed
 from newsportal.extractors.forum.rows import sort_by_shape
 from newsportal.items import Page
 from newsportal.store.threads import StoredThread
@@ -191,7 +191,7 @@ def stored_thread(**more: Any) -> StoredThread:
     ],
 )
 def test_growth_is_detected_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:
-    assert has_grown(ListEntry("u", "k", "t", replies, last, 60.0), before) is grown
+    assert has_grown(Listed("u", "k", "t", replies, last, 60.0), before) is grown
 
 
 # malformed pages
