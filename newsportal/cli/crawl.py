@@ -86,7 +86,7 @@ class CrawlOptions:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection until :func:`start` enables it: imported objects are permanent. Restore the thresholds afterwards."""
+    """Disable garbage collection until :func:`collect_new_objects` enables it: imported objects are permanent. Restore the thresholds afterwards."""
     thresholds = gc.get_threshold()
     gc.disable()
     try:
@@ -96,12 +96,16 @@ def without_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def start(process: AsyncCrawlerProcess) -> None:
-    """Run the crawls of ``process`` until they end. Objects loaded before are excluded from garbage collection, which otherwise took a
-    seventh of the CPU time."""
+def collect_new_objects() -> None:
+    """Enable garbage collection for objects loaded from now on: with all of them it took a seventh of a crawl's CPU time."""
     gc.freeze()
     gc.enable()
     gc.set_threshold(*GC_THRESHOLDS)
+
+
+def start(process: AsyncCrawlerProcess) -> None:
+    """Run the crawls of ``process`` until they end."""
+    collect_new_objects()
     process.start()
 
 
