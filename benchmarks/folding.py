@@ -96,7 +96,7 @@ def main() -> None:
                 store.add(next(source), now=NOW)
             batch = [next(source) for _ in range(MEASURED)]
             show(number, "with the search for reposts", stored(store, iter(batch)))
-            prints.find_repeated, prints.keep = lambda *_: None, lambda *_: None
+            prints.find_repeated, prints.save = lambda *_: None, lambda *_: None
             show(number, "without", stored(store, (next(source) for _ in range(MEASURED))))
             prints.find_repeated, prints.save = repeated, save
             count = number + 2 * MEASURED

@@ -13,12 +13,12 @@ SOURCES = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\n'
 
 BROKEN_START = """
 import sys
-from newsportal.spiders.visiting import Visiting
+from newsportal.spiders.visiting import ActiveVisits
 
 async def claim(self, source):
     raise RuntimeError("an error of ours")
 
-Visiting.claim = claim
+ActiveVisits.claim = claim
 from newsportal.cli import main
 sys.argv = ["newsportal", "crawl", "rss"]
 main()

@@ -76,7 +76,7 @@ def test_egg_precedes_installed_package_and_reads_its_own_sources(egg: Path, tmp
 def test_browser_starts_from_the_egg(egg: Path) -> None:
     program = (
         "from newsportal.net.rendering import standalone; from newsportal.net.rendering.chromium import Setup;"
-        "from newsportal.net.rendering.exchange import Limits; print(standalone.__file__, standalone.tried(Setup(Limits())))"
+        "from newsportal.net.rendering.exchange import Limits; print(standalone.__file__, standalone.check_browser(Setup(Limits())))"
     )
     environment = {**os.environ, "PYTHONPATH": str(egg)}
     command = [sys.executable, "-c", program]
