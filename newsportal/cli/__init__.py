@@ -200,7 +200,3 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else what is buffered fails again at exit
         sys.exit(f"{error.filename or 'standard output'}: {error.strerror}")
-
-
-if __name__ == "__main__":
-    main()

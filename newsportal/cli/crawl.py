@@ -86,7 +86,7 @@ class CrawlOptions:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection until :func:`collect_new_objects` enables it: imported objects are permanent. Restore the thresholds afterwards."""
+    """Disable garbage collection until :func:`collect_new_objects` enables it: imported objects are permanent. Restore it afterwards."""
     thresholds = gc.get_threshold()
     gc.disable()
     try:
