@@ -69,8 +69,8 @@ def test_hidden_story_is_invisible_to_readers_until_undone(edit: Any, visit: Any
     page = edit(**options).go(place)
     page.locator(".editors summary", has_text="隐藏").click()
     page.get_by_label("原因").fill("误登")
-    if page.locator("[name=whole]").count():
-        page.locator("[name=whole]").check()
+    if page.locator("[name=all_versions]").count():
+        page.locator("[name=all_versions]").check()
     page.get_by_role("button", name="对读者隐藏").click()
     page.locator(".hidden-note").wait_for()
     assert "误登" in page.locator(".hidden-note").inner_text()

@@ -133,8 +133,8 @@ def test_changed_articles_are_linked_in_the_audit_log(client: httpx.Client, fres
     for id in (added.id, "gone"):
         client.accounts.audit_log.add(None, "article.hide", id, {}, now=datetime(2026, 5, 20, tzinfo=UTC))  # type: ignore[attr-defined]
     page = lxml_html.document_fromstring(client.get("/audit").text)
-    assert page.xpath("//td[@class='told']/a/@href") == [f"/story/{added.story_id}/{added.id}"]
-    assert [cell.text_content() for cell in page.xpath("//td[@class='told']")] == ["gone", "港口今天开航"]
+    assert page.xpath("//td[@class='text-cell']/a/@href") == [f"/story/{added.story_id}/{added.id}"]
+    assert [cell.text_content() for cell in page.xpath("//td[@class='text-cell']")] == ["gone", "港口今天开航"]
 
 
 def test_sources_are_named_and_linked_in_the_audit_log(serve: Any, fresh: Store, newsroom: ModuleType) -> None:
@@ -143,8 +143,8 @@ def test_sources_are_named_and_linked_in_the_audit_log(serve: Any, fresh: Store,
     for key in ("feed:甲报", "feed:乙报"):
         client.accounts.audit_log.add(None, "source.run", key, {}, now=datetime(2026, 5, 20, tzinfo=UTC))
     page = lxml_html.document_fromstring(client.get("/audit").text)
-    assert [cell.text_content() for cell in page.xpath("//td[@class='told']")] == ["feed:乙报", "甲报（订阅源）"]
-    assert page.xpath("//td[@class='told']/a/@href") == ["/sources/feed:%E7%94%B2%E6%8A%A5"]
+    assert [cell.text_content() for cell in page.xpath("//td[@class='text-cell']")] == ["feed:乙报", "甲报（订阅源）"]
+    assert page.xpath("//td[@class='text-cell']/a/@href") == ["/sources/feed:%E7%94%B2%E6%8A%A5"]
 
 
 def test_desk_without_open_tasks(client: httpx.Client) -> None:
