@@ -322,7 +322,7 @@ def test_failed_picture_keeps_place_and_caption(visit: Any) -> None:
     visitor = visit()
     visitor.page.route("**/*-1-*.svg", lambda route: route.fulfill(status=404))
     page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
-    page.locator("#picture-2.lost").wait_for()
+    page.locator("#picture-2.failed").wait_for()
     assert page.locator("#picture-2 [data-caption]").is_visible()
     assert page.locator("#picture-2 a").bounding_box()["height"] < 200
     visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]

@@ -28,7 +28,8 @@ from newsportal.text import clean
 logger = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]  # called occasionally with the bytes read and the total bytes
 PROGRESS_RECORDS = 500  # records between two calls of progress: about a fifth of a second
-ERRORS = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # exceptions of warcio for damaged data
+ERRORS = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError, AttributeError)
+"""Exceptions of warcio for damaged data; ``AttributeError`` for a record without URL and length."""
 UNDATED = datetime.fromtimestamp(0, UTC)  # time of a record without one
 DEFAULT_PORT = {"http": "80", "https": "443"}
 ESCAPE = re.compile("%[0-9a-fA-F]{2}")
