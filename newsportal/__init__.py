@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 def extract(html: str | bytes, url: str, algorithm: str = "best") -> Article:
     """Return the main content of a page of any kind: title, text, date, author, pictures; ``extraction.kind`` is the kind of page (article,
-    thread, product …). Raises ``newsportal.errors.NotApplicable`` if there is none."""
+    thread, product …). Raises ``newsportal.errors.NotApplicable`` if there is none, ``ValueError`` for an invalid URL."""
     from newsportal.extractors.pages import make_page, read_article
 
     return read_article(make_page(html, url), algorithm=algorithm, any_page=True)
