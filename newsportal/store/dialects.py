@@ -82,7 +82,8 @@ def open_engine(uri: str, *, create: bool = True) -> sa.Engine:
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
     sa.event.listen(engine, "before_cursor_execute", _readable, retval=True)
-    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised with its database and a remedy
+    for name in ("sqlalchemy.pool", "psycopg"):  # a lost connection is raised with its database and a remedy
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return engine
 
 
