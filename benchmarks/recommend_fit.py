@@ -70,13 +70,13 @@ def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     timed("months", lambda: store.readers.months(alpha=0.532))
     timed("ages", lambda: store.readers.ages(hours=48))
     embedded = timed("fit, embedded", lambda: parts.fit(store, NOW, days=DAYS))
-    print(f"  {len(embedded.packed) / 1e6:.1f} MB packed")
+    print(f"  {len(embedded.model) / 1e6:.1f} MB packed")
     serve(store)
     if master:
         from newsportal.services import spark
 
         on_spark = timed(f"fit, {master}", lambda: spark.fit(store, uri, master, NOW, days=DAYS))
-        compare(store, embedded.packed, on_spark.packed)
+        compare(store, embedded.model, on_spark.model)
 
 
 def serve(store: Store) -> None:

@@ -14,6 +14,7 @@ import pytest
 import newsportal
 import newsportal_lab
 from newsportal.messages import (
+    FORMER_CODES,
     FORMS,
     NAME,
     SENTENCES,
@@ -126,19 +127,24 @@ def test_messages_round_trip_as_json() -> None:
     moment = datetime(2026, 3, 1, 8, tzinfo=UTC)
     for message in (
         Message("note.state", before=Message("state.new"), after=Message("state.failing"), why=Message("health.resting", until=moment)),
-        join_messages(Message("why.never"), Message("why.hours")),
+        join_messages(Message("schedule.never-visited"), Message("schedule.visiting-hours")),
         as_text("verbatim %s"),
         Message("of-a-later-version", number=3),
     ):
         assert from_dict(json.loads(json.dumps(to_dict(message)))) == message
         assert str(from_dict(to_dict(message))) == str(message)
     assert str(from_dict("a plain text")) == "a plain text"
+    assert from_dict({"code": "left.old", "params": {"number": 2}}) == Message("skipped.old", number=2), "stored by an earlier version"
+    assert from_dict({"code": "lost.never", "params": {}}).code == "engine.never-worked"
+    assert set(FORMER_CODES.values()) <= set(SENTENCES)
 
 
 def test_number_before_it_chooses_singular_or_plural() -> None:
     sentences = {
-        "1 link is waiting for a retry (timeout), the first at noon": Message("note.links-wait", number=1, reason="timeout", at="noon"),
-        "0 links are waiting for a retry (timeout), the first at noon": Message("note.links-wait", number=0, reason="timeout", at="noon"),
+        "1 link is waiting for a retry (timeout), the first at noon": Message("note.links-waiting", number=1, reason="timeout", at="noon"),
+        "0 links are waiting for a retry (timeout), the first at noon": Message(
+            "note.links-waiting", number=0, reason="timeout", at="noon"
+        ),
         "2 pages rendered in 1 s, with 1 further request": Message("note.rendered", pages=2, seconds=1, requests=1),
     }
     assert {str(message) for message in sentences.values()} == set(sentences)
@@ -152,10 +158,10 @@ def test_forms_of_a_sentence_follow_a_number() -> None:
 
 
 def test_messages_are_hashable_and_rendered_in_any_language() -> None:
-    assert {Message("why.weight", weight=2.0, wait=5), Message("why.weight", wait=5, weight=2.0)} == {
-        Message("why.weight", weight=2.0, wait=5)
+    assert {Message("schedule.weight", weight=2.0, wait=5), Message("schedule.weight", wait=5, weight=2.0)} == {
+        Message("schedule.weight", weight=2.0, wait=5)
     }
-    both = join_messages(Message("why.interval", wait=30.0), Message("why.hours"))
+    both = join_messages(Message("schedule.interval", wait=30.0), Message("schedule.visiting-hours"))
     assert str(both) == "every 30 minutes; its visiting hours begin then"
     assert render(both, ZH).startswith("每 30 分钟")
     assert str(Message("of-a-later-version", number=3)) == "of-a-later-version 3"

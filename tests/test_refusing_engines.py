@@ -113,7 +113,7 @@ def test_report_lists_affected_topics(spider: Any) -> None:
     (row,) = spider.tracker.report()
     (note,) = row.notes
     params = dict(note.params)
-    assert (note.code, params["topics"]) == ("note.topics-lost", "旅游, 航天")
+    assert (note.code, params["topics"]) == ("note.topics-failed", "旅游, 航天")
     details = dict(params["why"].params)
     assert (details["engine"], details["since"]) == ("bing_news", NOW)
     assert spider.tracker.store.source_state(KEY).last_error.startswith("blocked: captcha"), "known if this process is killed"
@@ -127,7 +127,7 @@ def test_responding_engine_has_no_refusal() -> None:
     assert refusal("a", SourceState("engine:a", last_error="blocked: captcha"), NOW) is None
     never = refusal("a", SourceState("engine:a", last_error="blocked: captcha", failures_in_row=1), NOW)
     assert never is not None
-    assert never.code == "lost.never"
+    assert never.code == "engine.never-worked"
 
 
 def page_of(text: str) -> dom.Document:
@@ -258,7 +258,7 @@ def test_topics_are_fed_by_other_sources_while_engines_refuse(web: Any, tmp_path
             for name in refusing:
                 assert set(first[f"engine:{name}"]["list_failed"]) == {"blocked: captcha"}
                 for report in (first, second):  # the engine rests in the second crawl
-                    assert "note.topics-lost" in {note["code"] for note in report[f"engine:{name}"]["notes"]}
+                    assert "note.topics-failed" in {note["code"] for note in report[f"engine:{name}"]["notes"]}
                 assert second[f"engine:{name}"]["list_pages"] == 0
     finally:
         web.router.refusing = set()

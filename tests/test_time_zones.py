@@ -75,9 +75,9 @@ def in_zone() -> Iterator[None]:
 
 
 def test_messages_use_configured_zone(in_zone: None) -> None:
-    assert str(Message("note.rests", until=EIGHT, reason="x")) == "paused until 2026-03-05 08:00+05:30: x"
+    assert str(Message("note.paused", until=EIGHT, reason="x")) == "paused until 2026-03-05 08:00+05:30: x"
     last = datetime.max.replace(tzinfo=UTC)
-    assert str(Message("note.rests", until=last, reason="x")).startswith("paused until 9999-12-31")
+    assert str(Message("note.paused", until=last, reason="x")).startswith("paused until 9999-12-31")
 
 
 def test_times_without_zone_are_in_configured_zone(in_zone: None) -> None:

@@ -48,7 +48,7 @@ def corpus_warnings(labels: Sequence[str], evaluated: Sequence[str]) -> tuple[Me
     counts, measured = Counter(labels), set(evaluated)
     rare = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW_DOCUMENTS]
     not_measured = sorted(set(counts) - measured)
-    messages = (Message("train.few", few=FEW_DOCUMENTS, labels=", ".join(rare)),) if rare else ()
+    messages = (Message("train.small-labels", few=FEW_DOCUMENTS, labels=", ".join(rare)),) if rare else ()
     return messages + ((Message("train.unmeasured", labels=", ".join(not_measured)),) if measured and not_measured else ())
 
 

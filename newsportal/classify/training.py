@@ -79,8 +79,8 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, multi_label: bo
     brief = _level(headlines[0][0][idx], answers[1][idx], truth[idx], refused.given_up) if headlines and len(idx) else NO_LEVEL
     counts = Counter(label for example in examples for label in example.labels)
     rare = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
-    too_few = (Message("train.hardly", few=FOLDS, labels=", ".join(rare)),) if rare else ()
-    bounded = (Message("train.bounded", used=len(sample), all=len(examples)),) if len(sample) < len(examples) else ()
+    too_few = (Message("train.weak-labels", few=FOLDS, labels=", ".join(rare)),) if rare else ()
+    bounded = (Message("train.sampled", used=len(sample), all=len(examples)),) if len(sample) < len(examples) else ()
     return TrainingResult(vocab, planes, factor, least, curves, figures, too_few + bounded, short, brief)
 
 

@@ -31,7 +31,7 @@ def person_named(accounts: Accounts, name: str) -> Person:
     """Raises ``AccountError`` for an unknown name."""
     person = accounts.people.by_name(name)
     if person is None:
-        raise AccountError("nobody", name=name)
+        raise AccountError("no-user", name=name)
     return person
 
 

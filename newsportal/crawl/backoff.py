@@ -58,7 +58,7 @@ async def record_hang(tracker: LinkTracker, link: Link) -> bool:
         return False
     is_paused = name in paused_names(count_hangs(hung, [name], now), [name], now)
     if is_paused:
-        tracker.note(link.source, Message("note.hung", runs=MAX_HANGS, days=PAUSE.days))
+        tracker.note(link.source, Message("note.pages-hung", runs=MAX_HANGS, days=PAUSE.days))
     return is_paused
 
 

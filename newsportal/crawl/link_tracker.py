@@ -49,7 +49,7 @@ AWAITS_SIBLING = "waits-for-sibling"  # paper B, 1.3: a page waits until another
 
 TAKEN_OVER = Message("note.retries-articles")
 
-ONE_ADDRESS = Message("note.one-address")
+ONE_ADDRESS = Message("note.shared-link")
 
 GIVE_UP = timedelta(days=7)  # a link with transient failures for this long is given up: news older than a week is not read
 GIVE_UP_OFFLINE = 4 * GIVE_UP  # the same if the cause may be our own network: a machine may be offline for weeks
@@ -271,7 +271,7 @@ class LinkTracker(SourceStates):
         for row in rows:
             if row.source is not None and row.source in sources and row.next is not None:
                 at = datetime.fromtimestamp(row.next, UTC)
-                self.note(row.source, Message("note.links-wait", number=row.number, reason=row.reason, at=at))
+                self.note(row.source, Message("note.links-waiting", number=row.number, reason=row.reason, at=at))
 
     def _decided(self, link: Link) -> None:
         self._counted[link.source].discard(id_of(link))

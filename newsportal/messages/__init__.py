@@ -29,6 +29,18 @@ SENTENCES: Final[Mapping[str, str]] = {
     **sources.SENTENCES,
 }  # code -> English template. ``text`` is for the words of others: of a library, a server, a database.
 
+FORMER_CODES: Final = {
+    "lost.since": "engine.failing-since", "lost.never": "engine.never-worked", "note.rests": "note.paused", "note.one-address":
+    "note.shared-link", "note.links-wait": "note.links-waiting", "note.hung": "note.pages-hung", "note.pictures-left":
+    "note.pictures-excluded", "note.many-boards": "note.too-many-boards", "note.topics-lost": "note.topics-failed", "note.mails-wait":
+    "note.mails-waiting", "note.not-tried": "note.no-longer-retried", "note.deep-threads": "note.long-threads", "note.deep-indexes":
+    "note.nested-indexes", "note.further-pages": "note.further-pages-failed", "train.few": "train.small-labels", "train.hardly":
+    "train.weak-labels", "train.bounded": "train.sampled", "train.first": "train.first-version", "train.asked": "train.requested",
+    "train.needs": "train.too-few-articles", "train.labels": "train.too-few-labels", "train.few-new": "train.too-few-new",
+    "train.unreadable": "train.version-unreadable",
+}  # fmt: skip
+"""Codes of notes and warnings stored by earlier versions → present codes; ``left.`` is ``skipped.`` now."""
+
 FORMS: Final = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")  # "{link is|links are}": by the parameter before it, else by ``num``
 NAME: Final = re.compile(r"%\((\w+)\)s")
 MIN_SIMILARITY: Final = 0.6  # difflib's own default for "close"
@@ -154,7 +166,8 @@ def from_dict(stored: Any) -> Message:
 
     if not isinstance(stored, dict):
         return as_text(stored)
-    return Message(str(stored.get("code")), **{name: value_of(value) for name, value in stored.get("params", {}).items()})
+    code = str(stored.get("code")).replace("left.", "skipped.")
+    return Message(FORMER_CODES.get(code, code), **{name: value_of(value) for name, value in stored.get("params", {}).items()})
 
 
 def nearest_word(word: str, allowed: Iterable[str]) -> str | None:

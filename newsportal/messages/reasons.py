@@ -9,10 +9,10 @@ from typing import Final
 
 UNREAD: Final = "unread"  # the cause of pages that an extractor cannot read, and of unlisted reasons
 _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
-    ("ours", "it could not be stored; the next crawl tries it again", ("store-unavailable",)),
-    ("ours", "the network is unreachable", ("no-network",)),
-    ("ours", "this machine cannot do it at present; see newsportal doctor", ("archive", "no-browser", "no-disk", "render-memory")),
-    ("ours", "the crawl was interrupted; the next one tries it again", ("shutdown",)),
+    ("local", "it could not be stored; the next crawl tries it again", ("store-unavailable",)),
+    ("local", "the network is unreachable", ("no-network",)),
+    ("local", "this machine cannot do it at present; see newsportal doctor", ("archive", "no-browser", "no-disk", "render-memory")),
+    ("local", "the crawl was interrupted; the next one tries it again", ("shutdown",)),
     ("robots", "the site's robots.txt does not allow it", ("robots",)),
     ("robots", "the page asks robots not to index it", ("robots-noindex",)),
     ("robots", "the robots directives of the list page forbid following its links", ("robots-nofollow",)),

@@ -91,7 +91,7 @@ class PicturesPipeline(Stage):
         """Remove images from stories that others stored during the count, and report what was excluded."""
         for source, counts in sorted(self._dropped.items()):
             if text := ", ".join(f"{number} {reason}" for reason, number in counts.most_common()):
-                self.tracker.note(source, Message("note.pictures-left", counts=text))
+                self.tracker.note(source, Message("note.pictures-excluded", counts=text))
         try:
             marked = await asyncio.to_thread(self.tracker.store.pictures.list_frequent, since=self._began - LATELY)
             await asyncio.to_thread(self._take_out, {picture.key: picture.frequent_reason for picture in marked if picture.frequent_reason})
@@ -143,5 +143,5 @@ class GalleryPipeline(Stage):
             notes = [Message("note.complete", number=counts["complete"])]
             notes += [Message("note.finished", number=counts["finished"])] if counts["finished"] else []
             notes += [Message("note.incomplete", number=counts["incomplete"], reasons=reasons)] if counts["incomplete"] else []
-            notes += [Message("note.not-tried", number=counts["given up"])] if counts["given up"] else []
+            notes += [Message("note.no-longer-retried", number=counts["given up"])] if counts["given up"] else []
             self.tracker.note(source, Message("note.galleries", counts=tuple(notes)))

@@ -69,14 +69,14 @@ def on_search(request: Request, error: Exception) -> Response:
     """Handle a search error on pages that need search."""
     log.warning("search does not respond: %s", error)
     say = Visit(request).say
-    unavailable = ApiError(503, "search-away", "Search is unavailable at the moment.", "Try again in a minute.")
+    unavailable = ApiError(503, "search-unavailable", "Search is unavailable at the moment.", "Try again in a minute.")
     texts = say("Search is unavailable"), say("The search server is not responding; everything else works. Please try again in a minute.")
     return error_response(503, error=unavailable) if is_api_request(request) else error_page(request, 503, texts)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Handle errors in ``sources.yaml``, changed by hand, on pages that read the file itself."""
-    say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Fix the file, then try again.")
+    say, broken = Visit(request).say, ApiError(409, "sources-invalid", str(error), "Fix the file, then try again.")
     texts = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk shows the errors; fix them first.")
     return error_response(409, error=broken) if is_api_request(request) else error_page(request, 409, texts)
 

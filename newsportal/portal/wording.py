@@ -91,7 +91,7 @@ def by_field(problems: Iterable[Problem], kind: str, place: int, words: NullTran
     for problem in problems:
         inside = problem.key.startswith((f"{start}.", f"{start}["))
         # a duplicate name is reported at its second occurrence, whichever entry was changed
-        if problem.message.code == "sources.double" and problem.key.startswith(f"{kind}["):
+        if problem.message.code == "sources.duplicate-name" and problem.key.startswith(f"{kind}["):
             fields.setdefault("name", problem_text(problem, words))
         elif inside or problem.key == start:
             key = re.sub(r"\[\d+\]", "", problem.key[len(start) :].lstrip(".")) or "name"

@@ -26,14 +26,14 @@ def next_visit(past: History, rules: Rules, now: datetime) -> NextVisit:
     if past.last is not None and (wait := policies.backoff_minutes(past, rules)):
         late = past.last + policies.minutes(wait)
         if late > found.at:
-            found = replace(found, at=late, reason=Message("why.failed", times=past.failures, wait=round(wait)))
+            found = replace(found, at=late, reason=Message("schedule.failures", times=past.failures, wait=round(wait)))
     if past.rest_until is not None and past.rest_until > found.at:
-        found = replace(found, at=past.rest_until, reason=Message("why.rests"))
+        found = replace(found, at=past.rest_until, reason=Message("schedule.retry-after"))
     found = replace(found, at=max(found.at, now))
     if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
         return found
     at = policies.next_active_hour(rules.hours, rules.zone, found.at, 0.0)
-    return replace(found, at=at, reason=join_messages(found.reason, Message("why.hours")))
+    return replace(found, at=at, reason=join_messages(found.reason, Message("schedule.visiting-hours")))
 
 
 def due(past: History, rules: Rules, now: datetime) -> bool:

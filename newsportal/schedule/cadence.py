@@ -82,7 +82,7 @@ LONG_GAP = 1200.0  # seconds between two visits from which on entries within SUS
 MAX_SUSPICIOUS_SHARE = 0.6  # share of such entries from which on a source's times are not trusted; chance gives a thirteenth at most
 MAX_EXAMINED_VISITS = 40  # newest visits examined: a site that fixed its clock is trusted again after these
 MIN_ENTRIES = 6  # minimum number of entries for that conclusion
-FALSE_TIMES = Message("why.now")
+FALSE_TIMES = Message("schedule.dates-ignored")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,19 +49,19 @@ def learnt(past: History, rules: Rules, now: datetime) -> NextVisit:
     """Return the time at which W reaches the price, between ``shortest`` and ``longest`` after the last visit."""
     found = cadence(past, rules, now)
     if past.last is None or past.last < now - minutes(rules.longest):
-        return NextVisit(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
+        return NextVisit(now, Message("schedule.not-visited-lately" if past.last else "schedule.never-visited"), found.spent)
     least = max(rules.shortest, requested_wait(past, rules))
     # value of a request for a single source with a constant rate that is visited every ``usual`` minutes: λT²/2
     worth = rules.price if rules.price is not None else found.daily * (rules.usual / 1440) ** 2 / 2
     wait = expected_wait(found, worth)
     at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
-    rate = Message("why.rate", number=f"{found.daily:.3g}")
+    rate = Message("schedule.entries-per-day", number=f"{found.daily:.3g}")
     if wait < least:
-        bound = Message("why.asked" if least > rules.shortest else "why.shortest", wait=round(least))
+        bound = Message("schedule.requested-wait" if least > rules.shortest else "schedule.minimum", wait=round(least))
     elif wait > rules.longest:
-        bound = Message("why.longest", wait=round(rules.longest))
+        bound = Message("schedule.maximum", wait=round(rules.longest))
     else:
-        bound = Message("why.enough")
+        bound = Message("schedule.entries-expected")
     return NextVisit(at, join_messages(rate, *filter(None, (found.doubt,)), bound), found.spent)
 
 

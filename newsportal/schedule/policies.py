@@ -83,7 +83,7 @@ def source_phase(name: str) -> float:
 def fixed(past: History, rules: Rules, now: datetime) -> NextVisit:
     """Return the configured interval, or the usual one, after the last visit."""
     wait = rules.interval or rules.usual
-    return NextVisit(now if past.last is None else past.last + minutes(wait), Message("why.interval", wait=float(wait)))
+    return NextVisit(now if past.last is None else past.last + minutes(wait), Message("schedule.interval", wait=float(wait)))
 
 
 MAX_BACKOFF = 24 * 60.0  # minutes. A source that always fails is visited once a day.
@@ -114,7 +114,9 @@ def period(weight: float, shortest: float, longest: float) -> float:
 def by_weight(past: History, rules: Rules, now: datetime) -> NextVisit:
     weight = rules.weight or DEFAULT_WEIGHT
     wait = period(weight, rules.shortest, rules.longest)
-    return NextVisit(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))
+    return NextVisit(
+        now if past.last is None else past.last + minutes(wait), Message("schedule.weight", weight=float(weight), wait=round(wait))
+    )
 
 
 FIRST_HOURS = frozenset(range(6, 24))  # 6:00 to 24:00, the initial hours of the paper
@@ -140,15 +142,15 @@ def by_hours(past: History, rules: Rules, now: datetime) -> NextVisit:
     activated again (「则恢复该区域该失效采集时间点」). A source without active hours gets all of them back.
     """
     if past.last is None:
-        return NextVisit(now, Message("why.never"))
+        return NextVisit(now, Message("schedule.never-visited"))
     first = rules.hours or FIRST_HOURS
     active = active_hours(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
     next_hour = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
     at = next_active_hour(active, rules.zone, next_hour, source_phase(rules.source))
     off = sorted(first - active)
-    hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
-    return NextVisit(at, join_messages(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
+    hour = Message("schedule.hour", hour=f"{at.astimezone(rules.zone):%H}")
+    return NextVisit(at, join_messages(hour, Message("schedule.hours-off", hours=", ".join(map(str, off)))) if off else hour)
 
 
 def next_active_hour(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) -> datetime:

@@ -51,7 +51,7 @@ FIRST_WAIT: Final = 1.0  # seconds before the second try, doubled before the thi
 LATER: Final = frozenset((408, 409, 425, 429))  # besides 5xx, statuses that may succeed on another try (RFC 9110, 6585, 8470)
 EVENT_STORIES: Final = 12  # latest reports of an event that are sent; they share ``max_chars``
 AT_ONCE: Final = BoundedSemaphore(4)  # calls of one process: each holds one of the threads that serve pages
-REFUSALS: Final[Mapping[int, str]] = {401: "key", 403: "key", 404: "no-such", 429: "too-many"}
+REFUSALS: Final[Mapping[int, str]] = {401: "invalid-key", 403: "invalid-key", 404: "no-model", 429: "too-many-requests"}
 THOUGHTS: Final = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)  # thoughts of reasoning models before the answer
 
 
@@ -149,12 +149,12 @@ class AssistantClient:
     def converse(self, system: str, text: str) -> tuple[str, int]:
         """Return the raw answer of the model and its number of tokens, neither stored nor counted. Raises :class:`AssistantError`."""
         if self._settings.url is None:
-            raise AssistantError(Message("assistant.off"))
+            raise AssistantError(Message("assistant.disabled"))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         body = json.dumps({"model": self._settings.model, "messages": messages, "stream": False}, ensure_ascii=False)
         answer = self._post(self._settings.url, body.encode("utf-8", "replace"))
         if not 200 <= answer.status < 300:
-            code = "broken" if answer.status >= 500 else "refused" if answer.status >= 400 else "no-such"
+            code = "endpoint-failed" if answer.status >= 500 else "rejected" if answer.status >= 400 else "no-model"
             raise AssistantError(Message(f"assistant.{REFUSALS.get(answer.status, code)}", status=answer.status))
         try:
             reply: Any = json.loads(answer.body)
@@ -183,7 +183,7 @@ class AssistantClient:
             except FetchFailed as error:
                 spent = not egress.was_not_sent(error)
                 if spent or attempt == TRIES or self._clock() + pause >= deadline:
-                    raise AssistantError(Message("assistant.away", why=reason_message(error.reason)), spent=spent) from error
+                    raise AssistantError(Message("assistant.no-reply", why=reason_message(error.reason)), spent=spent) from error
             else:
                 pause = retry_after(answer.headers.get("retry-after"), datetime.now(UTC)) or pause
                 temporary = answer.status in LATER or answer.status >= 500

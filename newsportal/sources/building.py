@@ -158,12 +158,12 @@ class Builder:
 
     def begin(self, event: events.CollectionStartEvent, line: int) -> None:
         if self._awaits_key():
-            self._report(line, self.stack[-1].path, Message("yaml.key"), Message("hint.bracket"))
+            self._report(line, self.stack[-1].path, Message("yaml.invalid-key"), Message("hint.bracket"))
             self.stack[-1].complex_key = True
         self._check_tag(event.tag, line)
         path = self._next_path()
         if len(path) > MAX_DEPTH:
-            raise Unreadable(line, Message("yaml.nested"))
+            raise Unreadable(line, Message("yaml.too-deep"))
         self.tree.lines.setdefault(path, line)
         if event.anchor:
             self.anchors[event.anchor] = None
@@ -182,11 +182,11 @@ class Builder:
 
     def alias(self, event: events.AliasEvent, line: int) -> None:
         if event.anchor not in self.anchors:
-            raise Unreadable(line, Message("yaml.no-anchor", name=event.anchor), Message("hint.alias"))
+            raise Unreadable(line, Message("yaml.undefined-alias", name=event.anchor), Message("hint.alias"))
         anchor, path = self.anchors[event.anchor], self._next_path()
         self.aliased += anchor.size if anchor else 0
         if anchor is None or self.aliased > MAX_ALIASED or len(path) + anchor.height > MAX_DEPTH:
-            raise Unreadable(line, Message("yaml.aliases"))
+            raise Unreadable(line, Message("yaml.recursive-aliases"))
         if self._awaits_key():
             self._key(str(anchor.value), line)
             return
@@ -202,7 +202,7 @@ class Builder:
         frame.key = key
         frame.dropped = key in frame.value
         if frame.dropped:
-            self._report(line, path, Message("yaml.double-key", key=describe_value(key), line=self.tree.lines[path]))
+            self._report(line, path, Message("yaml.duplicate-key", key=describe_value(key), line=self.tree.lines[path]))
         self.tree.lines.setdefault(path, line)
 
     def _next_path(self) -> Path:
@@ -233,7 +233,7 @@ class Builder:
     def _note_merge(self, frame: Frame, value: Any, line: int) -> None:
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, dict) for part in parts):
-            self._report(line, (*frame.path, MERGE), Message("yaml.merge"))
+            self._report(line, (*frame.path, MERGE), Message("yaml.invalid-merge"))
             return
         path: Path = (*frame.path, MERGE)
         frame.merged = [((*path, index) if isinstance(value, list) else path, part) for index, part in enumerate(parts)]
@@ -247,7 +247,7 @@ class Builder:
 
     def _check_tag(self, tag: str | None, line: int) -> None:
         if tag not in KNOWN_TAGS:
-            self._report(line, self._next_path(), Message("yaml.tag", tag=describe_value(tag)))
+            self._report(line, self._next_path(), Message("yaml.unknown-tag", tag=describe_value(tag)))
 
     def _report(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
         self.tree.mistakes.append(Mistake(line, path, message, hint))
@@ -287,25 +287,25 @@ def read(content: bytes) -> Tree:
     except MarkedYAMLError as error:
         raise _syntax(error, text) from error
     except ReaderError as error:
-        raise Unreadable(text.count("\n", 0, error.position) + 1, Message("yaml.control")) from error
+        raise Unreadable(text.count("\n", 0, error.position) + 1, Message("yaml.control-character")) from error
     except (YAMLError, ValueError) as error:
-        raise Unreadable(1, Message("yaml.no-yaml", why=str(error))) from error
+        raise Unreadable(1, Message("yaml.invalid", why=str(error))) from error
 
 
 def decode(content: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, or UTF-16 with one. Raises ``Unreadable``, with a guess at the actual format."""
     if len(content) > MAX_BYTES:
-        raise Unreadable(1, Message("yaml.large", found=len(content), limit=MAX_BYTES))
+        raise Unreadable(1, Message("yaml.too-large", found=len(content), limit=MAX_BYTES))
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             return content.decode("utf-16")
         except UnicodeDecodeError as error:
-            raise Unreadable(1, Message("yaml.utf16")) from error
+            raise Unreadable(1, Message("yaml.invalid-utf16")) from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise Unreadable(line, Message("yaml.byte", byte=f"{content[error.start]:#04x}"), _looks_like(content)) from error
+        raise Unreadable(line, Message("yaml.not-utf8", byte=f"{content[error.start]:#04x}"), _looks_like(content)) from error
 
 
 def _looks_like(content: bytes) -> Message | None:

@@ -225,7 +225,7 @@ def _apply(text: str, change: Change, path: Path, file_text: str) -> str:
     if document is None:  # a file of comments only: the parser has no node to attach them to
         document, comments = CommentedMap(), text if text.endswith("\n") or not text else f"{text}\n"
     if not isinstance(document, CommentedMap):
-        raise error_of(path, [Mistake(1, (), Message("sources.no-root"))])
+        raise error_of(path, [Mistake(1, (), Message("sources.root-not-a-mapping"))])
     change(document)
     out = io.StringIO()
     yaml.dump(document, out)

@@ -29,7 +29,10 @@ def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
         path: KeyPath = (*details["loc"], *details.get("ctx", {}).get("at", ()))
         if path not in tree.lines and path[:-1] not in tree.lines:
             continue  # derived, not in the file: a region's seeds from its prefix, a topic's keywords from its name
-        say, other = SAYINGS.get(details["type"]), Message("sources.other", found=describe_value(details["input"]), why=details["msg"])
+        say, other = (
+            SAYINGS.get(details["type"]),
+            Message("sources.invalid-value", found=describe_value(details["input"]), why=details["msg"]),
+        )
         message, hint = say(details, path) if say else (other, None)
         yield Mistake(tree.line(path), path, message, hint)
 
@@ -74,7 +77,7 @@ def _unknown_key(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
 def _no_text(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     found = details["input"]
     quotes = Message("hint.quotes", text=f'"{found}"') if isinstance(found, int | float) and not isinstance(found, bool) else None
-    return Message("sources.no-text", found=describe_value(found)), quotes
+    return Message("sources.not-text", found=describe_value(found)), quotes
 
 
 def _no_mapping(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -83,12 +86,12 @@ def _no_mapping(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     hint = Message("hint.no-dash") if isinstance(value, list) else None
     if isinstance(value, str) and "：" in value:
         hint = Message("hint.colon")
-    return Message("sources.no-mapping", found=describe_value(value), allowed=allowed), hint
+    return Message("sources.not-a-mapping", found=describe_value(value), allowed=allowed), hint
 
 
 def _no_list(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
     dash = Message("hint.dash") if isinstance(details["input"], dict) else None
-    return Message("sources.no-list", found=describe_value(details["input"])), dash
+    return Message("sources.not-a-list", found=describe_value(details["input"])), dash
 
 
 def _not_one_of(details: ErrorDetails, path: KeyPath) -> MessageAndHint:
@@ -116,10 +119,10 @@ SAYINGS: dict[str, Callable[[ErrorDetails, KeyPath], MessageAndHint]] = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), _no_mapping),
     **dict.fromkeys(("tuple_type", "list_type"), _no_list),
     "literal_error": _not_one_of,
-    "path_type": _invalid_value("sources.no-path"),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _invalid_value("sources.no-integer")),
-    **dict.fromkeys(("float_type", "float_parsing"), _invalid_value("sources.no-number")),
-    **dict.fromkeys(("bool_type", "bool_parsing"), _invalid_value("sources.no-bool")),
+    "path_type": _invalid_value("sources.not-a-path"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _invalid_value("sources.not-an-integer")),
+    **dict.fromkeys(("float_type", "float_parsing"), _invalid_value("sources.not-a-number")),
+    **dict.fromkeys(("bool_type", "bool_parsing"), _invalid_value("sources.not-a-boolean")),
     "greater_than": _invalid_value("sources.more-than", "gt"),
     "greater_than_equal": _invalid_value("sources.at-least", "ge"),
     "less_than": _invalid_value("sources.less-than", "lt"),
@@ -149,7 +152,7 @@ def check(tree: Tree) -> Iterator[Mistake]:
             if isinstance(entry.get("name"), str):
                 name, path = entry["name"].strip(), (kind, index, "name")
                 if name in first:
-                    yield Mistake(tree.line(path), path, Message("sources.double", found=describe_value(name), line=first[name]))
+                    yield Mistake(tree.line(path), path, Message("sources.duplicate-name", found=describe_value(name), line=first[name]))
                 first.setdefault(name, tree.line(path))
         names[kind] = list(first)
     yield from _unknown(tree, ("topics",), ("engines",), [*built_in(), *names["engines"]], "engine")
@@ -172,7 +175,7 @@ def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], allowed:
             for place, name in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(name, str) and name.strip() not in known_names:
                     path: KeyPath = (kind, index, *keys, *(() if place is None else (place,)))
-                    code = f"sources.no-{subject}" if allowed else f"sources.no-{subject}s"
+                    code = f"sources.unknown-{subject}" if allowed else f"sources.no-{subject}-declared"
                     message = Message(code, found=describe_value(name), allowed=format_list(allowed))
                     yield Mistake(tree.line(path), path, message, did_you_mean(name, allowed))
 

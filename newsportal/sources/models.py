@@ -81,9 +81,9 @@ class Assistant(Part):
     @model_validator(mode="after")
     def _check_keys(self) -> Assistant:
         if self.url is not None and self.model is None:
-            raise mistake(Message("sources.no-model"), at=("url",))
+            raise mistake(Message("sources.model-missing"), at=("url",))
         if self.key is not None and not (self.key.isascii() and self.key.isprintable()):
-            raise mistake(Message("sources.no-key"), at=("key",))
+            raise mistake(Message("sources.invalid-key"), at=("key",))
         return self
 
 

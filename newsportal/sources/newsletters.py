@@ -32,7 +32,7 @@ def _mailbox(uri: str) -> str:
     except ValueError:
         valid = False
     if not valid or UNSAFE.search(uri) or CONTROL.search(unquote(uri)):
-        raise mistake(Message("sources.mailbox", found=repr(mask(uri))))
+        raise mistake(Message("sources.invalid-mailbox", found=repr(mask(uri))))
     if parts.password is not None:
         raise mistake(Message("sources.mailbox-password"), Message("hint.mailbox-password"), at=())
     return uri
@@ -99,9 +99,9 @@ class Newsletter(ArticlePlace):
     @model_validator(mode="after")
     def _lies_in_one_place(self) -> Self:
         if (self.imap is None) == (self.folder is None):
-            raise mistake(Message("sources.one-mailbox"))
+            raise mistake(Message("sources.mailbox-or-folder"))
         if (self.imap is None) != (self.password is None):
-            raise mistake(Message("sources.mailbox-secret"), at=("password",))
+            raise mistake(Message("sources.mailbox-password-missing"), at=("password",))
         return self
 
 
@@ -113,4 +113,4 @@ def check_encrypted(newsletters: tuple[Newsletter, ...], allow_private: tuple[st
 
             mailbox, policy = source.mailbox, Policy(allow_private)
             if not policy.lists_host(mailbox.host, mailbox.port):
-                raise mistake(Message("sources.mailbox-plain", host=mailbox.host), at=("newsletters", index, "imap"))
+                raise mistake(Message("sources.mailbox-unencrypted", host=mailbox.host), at=("newsletters", index, "imap"))

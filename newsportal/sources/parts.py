@@ -178,7 +178,7 @@ def _mail_server(value: str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise values.mistake(Message("sources.mail-server", found=repr(mask(value))))
+        raise values.mistake(Message("sources.invalid-mail-server", found=repr(mask(value))))
     return value
 
 

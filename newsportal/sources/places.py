@@ -72,7 +72,7 @@ class Place(Source):
     def _signs_in_over_https(self) -> Self:
         for key in ("headers", "cookies"):
             if getattr(self, key) and not all(url.lower().startswith("https:") for url in self.addresses):
-                raise mistake(Message("sources.secret-http"), at=(key,))
+                raise mistake(Message("sources.secret-over-http"), at=(key,))
         return self
 
     @property

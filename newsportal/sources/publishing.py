@@ -72,20 +72,20 @@ def check_field(name: str) -> str:
     if name in FIELDS:
         return name
     hint = did_you_mean(name, FIELDS) or (Message("hint.template") if "{" in name else None)
-    raise BadTemplate(Message("template.no-field", found=repr(name), allowed=", ".join(FIELDS)), hint)
+    raise BadTemplate(Message("template.unknown-field", found=repr(name), allowed=", ".join(FIELDS)), hint)
 
 
 def template_parts(template: str) -> tuple[tuple[str, str | None], ...]:
     """Return ``template`` as pairs of a literal text and the following name (``None`` at the end). Raises ``BadTemplate``."""
     if len(template) > MAX_CHARS:
-        raise BadTemplate(Message("template.long", found=len(template), limit=MAX_CHARS))
+        raise BadTemplate(Message("template.too-long", found=len(template), limit=MAX_CHARS))
     try:
         found = list(Formatter().parse(template))
     except ValueError as error:
-        raise BadTemplate(Message("template.broken", found=repr(template), why=str(error))) from error
+        raise BadTemplate(Message("template.invalid", found=repr(template), why=str(error))) from error
     for _, name, form, conversion in found:
         if name is not None and (form or conversion):
-            raise BadTemplate(Message("template.format", found=repr(name)))
+            raise BadTemplate(Message("template.format-not-allowed", found=repr(name)))
     return tuple((literal, None if name is None else check_field(name)) for literal, name, _, _ in found)
 
 

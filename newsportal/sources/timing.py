@@ -129,7 +129,11 @@ def refusal(engine: str, state: SourceState | None, now: datetime) -> Message | 
         return None
     again = max(now, paused_until(state, now) or now, state.next_visit or now)
     params: dict[str, Any] = {"engine": engine, "reason": reason_message(state.last_error), "again": again}
-    return Message("lost.since", since=state.last_success, **params) if state.last_success else Message("lost.never", **params)
+    return (
+        Message("engine.failing-since", since=state.last_success, **params)
+        if state.last_success
+        else Message("engine.never-worked", **params)
+    )
 
 
 SPIDERS: Final = {
@@ -204,7 +208,7 @@ def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetim
     active = active_hours(visits, rules.zone, rules.hours or active_hours((), rules.zone)) if rules.policy == "hours" else None
     return SourceSchedule(
         state.source, "fixed" if rules.interval else rules.policy, state.last_run, at.astimezone(now.tzinfo),
-        join_messages(slot.reason, Message("why.hub")) if hub else slot.reason, hub,
+        join_messages(slot.reason, Message("schedule.websub")) if hub else slot.reason, hub,
         tuple(forecast(History.from_visits(visits), rules, now)) if visits else None, tuple(sorted(active)) if active is not None else None,
     )  # fmt: skip
 

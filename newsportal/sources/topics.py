@@ -86,7 +86,7 @@ class Breadth(Part):
 
 def _pages(value: Any, at: tuple[str | int, ...]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_PAGES:
-        raise mistake(Message("sources.pages", found=repr(value), most=MAX_PAGES), at=at)
+        raise mistake(Message("sources.invalid-page-count", found=repr(value), most=MAX_PAGES), at=at)
     return value
 
 
@@ -152,7 +152,7 @@ class Wrapper(Part):
 def _has_a_place_for_the_words(url: str) -> str:
     if "##QUERY##" not in url:
         hint = Message("hint.query") if "{" in url or "%s" in url else None
-        raise mistake(Message("sources.query", found=repr(mask(url))), hint)
+        raise mistake(Message("sources.url-without-query", found=repr(mask(url))), hint)
     return url
 
 

@@ -39,7 +39,9 @@ def expand(value: str, environ: Mapping[str, str]) -> str:
         if name in environ and (environ[name] or default is None):
             return environ[name]
         if default is None:
-            raise BadAddress(Message("sources.variable", name=name), Message("hint.variable", name=name, example=f"${{{name}:-a default}}"))
+            raise BadAddress(
+                Message("sources.variable-not-set", name=name), Message("hint.variable", name=name, example=f"${{{name}:-a default}}")
+            )
         return default
 
     return VARIABLE.sub(filled, value)
@@ -53,20 +55,20 @@ def literal(url: str) -> str:
 def check_url(url: str) -> str:
     """Return ``url`` if it is an absolute http or https URL with a host, without user name and password. Raises ``BadAddress``."""
     if len(url) > MAX_URL_CHARS:
-        raise BadAddress(Message("sources.long-url", found=len(url), limit=MAX_URL_CHARS))
+        raise BadAddress(Message("sources.url-too-long", found=len(url), limit=MAX_URL_CHARS))
     if UNSAFE.search(url):
         raise BadAddress(Message("sources.unsafe-url", found=repr(mask(url))), Message("hint.space"))
     try:
         parts = urlsplit(url)
         _ = parts.port  # accessing an invalid port raises
     except ValueError as error:
-        raise BadAddress(Message("sources.no-address", found=repr(mask(url)))) from error
+        raise BadAddress(Message("sources.invalid-url", found=repr(mask(url)))) from error
     if parts.scheme not in ("http", "https"):
-        raise BadAddress(Message("sources.no-url", found=repr(mask(url))), _web_hint(url, parts))
+        raise BadAddress(Message("sources.not-a-url", found=repr(mask(url))), _web_hint(url, parts))
     if not parts.hostname or parts.hostname.strip(".") == "":
-        raise BadAddress(Message("sources.no-host", found=repr(mask(url))))
+        raise BadAddress(Message("sources.url-without-host", found=repr(mask(url))))
     if parts.username is not None or parts.password is not None:
-        raise BadAddress(Message("sources.user-name", found=repr(mask(url))))
+        raise BadAddress(Message("sources.url-with-user", found=repr(mask(url))))
     return url
 
 
@@ -83,9 +85,9 @@ def check_uri(uri: str, schemes: tuple[str, ...], folder: Path) -> str:
     base = scheme.lower()
     if not colon or base.partition("+")[0] not in {name.partition("+")[0] for name in schemes}:
         allowed = ", ".join(f"{name}://…" for name in schemes)
-        raise BadAddress(Message("sources.no-uri", found=repr(mask(uri)), allowed=allowed), _scheme_hint(uri, schemes))
+        raise BadAddress(Message("sources.unsupported-url", found=repr(mask(uri)), allowed=allowed), _scheme_hint(uri, schemes))
     if re.search(r"[\x00-\x1f\x7f]", uri):
-        raise BadAddress(Message("sources.control-uri"))
+        raise BadAddress(Message("sources.url-control-character"))
     return _anchored(base, rest, folder) if base.partition("+")[0] == "sqlite" else uri
 
 

@@ -38,14 +38,14 @@ def hours_of(value: Any) -> tuple[int, ...]:
     found: set[int] = set()
     for item in items:
         if isinstance(item, bool) or not isinstance(item, int | str):
-            raise ValueError(Message("sources.hour", found=repr(item)))  # noqa: TRY004 - reported like any other bad span
+            raise ValueError(Message("sources.invalid-hour", found=repr(item)))  # noqa: TRY004 - reported like any other bad span
         for span in str(item).split(","):
             match = SPAN.match(span)
             if match is None:
-                raise ValueError(Message("sources.span", found=repr(span.strip())))
+                raise ValueError(Message("sources.invalid-hours", found=repr(span.strip())))
             start, end = int(match[1]), int(match[2] or match[1])
             if start > 23 or end > 24 or (end == 24 and match[2] is None):
-                raise ValueError(Message("sources.hours-range", found=repr(span.strip())))
+                raise ValueError(Message("sources.hours-out-of-range", found=repr(span.strip())))
             end = min(end, 23)
             found.update(range(start, end + 1) if start <= end else (*range(start, 24), *range(end + 1)))
     if not found:
@@ -111,19 +111,19 @@ def _expanded(value: Any, info: ValidationInfo) -> Any:
 def _secret(value: Any, info: ValidationInfo) -> Any:
     """Expand a text that must contain at least one ``${NAME}``. Messages do not show it."""
     if not isinstance(value, str) or not (variables := uris.VARIABLE.findall(value)) or any(default for _, default in variables):
-        raise mistake(Message("sources.plain-secret"), Message("hint.secret"))
+        raise mistake(Message("sources.secret-in-file"), Message("hint.secret"))
     environ = (info.context or {}).get("environ", os.environ)
     if unset := next((name for name, _ in variables if name not in environ), None):
-        raise mistake(Message("sources.variable", name=unset), Message("hint.set", name=unset))
+        raise mistake(Message("sources.variable-not-set", name=unset), Message("hint.set", name=unset))
     found = _expanded(value, info)
     if CONTROL.search(found) or not found.isascii() or not found.strip():
-        raise mistake(Message("sources.odd-secret"))
+        raise mistake(Message("sources.invalid-secret"))
     return found.strip()
 
 
 def _header_name(value: str) -> str:
     if not TOKEN.fullmatch(value) or value.lower() in TRANSPORT:
-        raise mistake(Message("sources.header", found=repr(value)))
+        raise mistake(Message("sources.forbidden-header", found=repr(value)))
     return value
 
 
@@ -150,13 +150,13 @@ def _name(value: str) -> str:
     if not name:
         raise mistake(Message("sources.empty-name"))
     if "/" in name or CONTROL.search(name):
-        raise mistake(Message("sources.slash" if "/" in name else "sources.control", found=repr(name)))
+        raise mistake(Message("sources.name-with-slash" if "/" in name else "sources.control-character", found=repr(name)))
     return name
 
 
 def _line(value: str) -> str:
     if CONTROL.search(value):
-        raise mistake(Message("sources.line"))
+        raise mistake(Message("sources.several-lines"))
     return value.strip()
 
 
@@ -164,7 +164,7 @@ def _encoding(value: str) -> str:
     try:
         return codecs.lookup(value).name
     except LookupError:
-        message = Message("sources.encoding", found=repr(value), allowed=", ".join(ENCODINGS))
+        message = Message("sources.unknown-encoding", found=repr(value), allowed=", ".join(ENCODINGS))
         raise mistake(message, did_you_mean(value, ENCODINGS)) from None
 
 
@@ -174,7 +174,7 @@ _zones = cache(available_timezones)  # reads the system's files: 50 ms
 def _zone(value: str) -> str:
     zones = _zones()
     if zones and value not in zones:  # a machine without a time zone database cannot check
-        raise mistake(Message("sources.zone", found=repr(value)), did_you_mean(value, zones))
+        raise mistake(Message("sources.unknown-time-zone", found=repr(value)), did_you_mean(value, zones))
     return value
 
 
@@ -196,7 +196,7 @@ def _network(value: str) -> str:
     try:
         ipaddress.ip_network(value, strict=False)
     except ValueError as error:
-        raise mistake(Message("sources.network", found=repr(value))) from error
+        raise mistake(Message("sources.invalid-network", found=repr(value))) from error
     return value
 
 
@@ -228,7 +228,7 @@ def _size(value: Any) -> Any:
     """Return bytes from a number or ``16 MiB`` (k, M, G are powers of 1,024)."""
     found = SIZE.match(value) if isinstance(value, str) else None
     if isinstance(value, str) and found is None:
-        raise mistake(Message("sources.size", found=repr(value)))
+        raise mistake(Message("sources.invalid-size", found=repr(value)))
     return int(float(found[1]) * UNITS[found[2].lower()]) if found else value
 
 

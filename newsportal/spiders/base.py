@@ -204,7 +204,7 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         """Return whether to skip the source in this run because it is paused or not due."""
         until = paused_until(state, self.began)
         if until is not None and until > self.began and not self.only:
-            self.tracker.note(source.key, Message("note.rests", until=until, reason=reason_message(state.last_error or "")))
+            self.tracker.note(source.key, Message("note.paused", until=until, reason=reason_message(state.last_error or "")))
             return True
         now = utcnow()
         return self.due_only and self.timing.due_at(source, state, now) > now

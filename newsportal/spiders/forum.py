@@ -159,7 +159,7 @@ class ForumSpider(NewsSpider):
             return
         for board in found.boards:
             if self._boards[source.key] >= MAX_BOARDS:
-                self.tracker.note(source.key, Message("note.many-boards", most=MAX_BOARDS))
+                self.tracker.note(source.key, Message("note.too-many-boards", most=MAX_BOARDS))
                 return
             if can_request(board.url) and self._is_new(source, board.url):
                 self._boards[source.key] += 1
@@ -228,7 +228,7 @@ class ForumSpider(NewsSpider):
         if reading.failure and not reading.posts:
             raise PageUnavailable(Outcome(reading.failure, link.url, transient=reading.later))
         if not reading.complete and not reading.failure:
-            self.tracker.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
+            self.tracker.note(reading.source.key, Message("note.long-threads", pages=reading.source.depth))
         return self.done(reading)
 
     async def _page(self, reading: ThreadVisit, url: str, first: Response | PageUnavailable) -> tuple[str, ThreadPage]:
@@ -274,7 +274,7 @@ class ForumSpider(NewsSpider):
 
     def report_skipped(self, key: str) -> None:
         if number := self._old.pop(key, 0):
-            self.tracker.note(key, Message("left.old", number=number))
+            self.tracker.note(key, Message("skipped.old", number=number))
 
 
 def _classify(page: Page) -> ForumPage:

@@ -124,7 +124,9 @@ class MetasearchSpider(NewsSpider):
 
     def _note_refusal(self, source: Search, state: SourceState) -> None:
         if reason := refusal(source.name, state, utcnow()):
-            self.tracker.note(source.key, Message("note.topics-lost", topics=", ".join(topic.name for topic in source.topics), why=reason))
+            self.tracker.note(
+                source.key, Message("note.topics-failed", topics=", ".join(topic.name for topic in source.topics), why=reason)
+            )
 
     def entry_pages(self, source: Search) -> Sequence[str]:
         return tuple(source.engine.request(query, 0) for topic in source.topics for query in topic.queries)

@@ -152,7 +152,7 @@ class ArticleFetcher:
         """Count why no further page was added; failures are also noted in the report."""
         self._tracker.count(article.source, f"pages-{reason}")
         if reason not in EXPECTED_ENDS:
-            self._tracker.note(article.source, Message("note.further-pages", reason=reason))
+            self._tracker.note(article.source, Message("note.further-pages-failed", reason=reason))
 
 
 def _reason_of(url: str, error: Exception) -> str:

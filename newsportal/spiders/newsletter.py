@@ -65,7 +65,7 @@ class NewsletterSpider(NewsSpider):
         if not response.mails:
             self.tracker.count(source.key, "not_modified")  # an empty folder is no unreadable list
         if response.left:
-            self.tracker.note(source.key, Message("note.mails-wait", number=response.left))
+            self.tracker.note(source.key, Message("note.mails-waiting", number=response.left))
         for output in (await self.filter_new(links))[0]:
             if isinstance(output, Article) and output.link.content is None:
                 await self.tracker.fail(output.link, refused[output.url])

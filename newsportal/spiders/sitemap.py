@@ -82,7 +82,7 @@ class SitemapSpider(NewsSpider):
         if not found.entries:
             raise NotApplicable("no-entries", "it lists no sitemaps")
         if depth >= MAX_DEPTH:
-            self.tracker.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
+            self.tracker.note(source.key, Message("note.nested-indexes", depth=MAX_DEPTH))
             return
         progress = self._progress[source.key]
         remaining = MAX_CHILDREN + 1 - len(progress.requested)
@@ -137,7 +137,7 @@ class SitemapSpider(NewsSpider):
     def report_skipped(self, key: str) -> None:
         progress = self._progress.pop(key, None)
         for reason, number in sorted(progress.skipped.items()) if progress else ():
-            self.tracker.note(key, Message(f"left.{reason}", number=number))
+            self.tracker.note(key, Message(f"skipped.{reason}", number=number))
 
 
 def _read(page: Page) -> sitemap.Sitemap:

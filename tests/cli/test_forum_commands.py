@@ -42,7 +42,7 @@ def test_try_a_forum(sources: Path, name: str) -> None:
     assert len(trial["links"]) >= 12
     assert all(link["title"] and link["published"] for link in trial["links"])
     assert "boards: " in trial["notes"][0]["text"]
-    assert trial["article"]["note"]["code"] == "look.posts"
+    assert trial["article"]["note"]["code"] == "trial.posts"
     assert trial["article"]["text"].startswith("[")
 
 

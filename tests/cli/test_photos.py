@@ -128,7 +128,7 @@ def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     sources = write_sources(tmp_path, site, "  seed: /photo/2026/\n  pattern: '{id}_{n}.html'\n")
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
-    assert trial["article"]["note"]["code"] == "look.pictures"
+    assert trial["article"]["note"]["code"] == "trial.pictures"
     assert trial["article"]["note"]["text"].startswith("3 pictures on 3 pages, all of them")
     assert trial["article"]["text"].startswith("第11号桥的第1张照片")
     text = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout

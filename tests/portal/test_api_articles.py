@@ -65,7 +65,7 @@ def test_article_is_corrected_and_correction_withdrawn(client: httpx.Client, own
     assert "<figure>" in (stored.html or "")
     assert client.patch(f"articles/{id}", json={**sent, "title": "旧的"}).status_code == 409
     invalid = client.patch(f"articles/{id}", json={"revision": 2, "lines": "⟦77⟧"})
-    assert (invalid.status_code, invalid.json()["error"]["code"]) == (422, "no-such-part")
+    assert (invalid.status_code, invalid.json()["error"]["code"]) == (422, "unknown-part")
     for body in ({"revision": 2, "title": ""}, {"revision": 2, "published": "gestern"}, {"title": "x"}):
         assert client.patch(f"articles/{id}", json=body).status_code == 422, body
     assert client.request("DELETE", f"articles/{id}/correction", json={}).json()["title"] == now["title"]

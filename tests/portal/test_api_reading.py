@@ -87,9 +87,9 @@ def test_etag_match_returns_304(client: httpx.Client, ids: dict[str, str]) -> No
         ("/api/v1/stories?since=2026-01-01T00:00:00", 422, "not-valid"),
         ("/api/v1/stories?order=id;DROP TABLE articles", 422, "not-valid"),
         ("/api/v1/search", 422, "not-valid"),
-        ("/api/v1/search?q=x&cursor=x", 400, "no-cursor"),
-        (f"/api/v1/search?q=x&cursor={cursor_of(-1)}", 400, "no-cursor"),
-        (f"/api/v1/search?q=x&cursor={cursor_of('1')}", 400, "no-cursor"),
+        ("/api/v1/search?q=x&cursor=x", 400, "invalid-cursor"),
+        (f"/api/v1/search?q=x&cursor={cursor_of(-1)}", 400, "invalid-cursor"),
+        (f"/api/v1/search?q=x&cursor={cursor_of('1')}", 400, "invalid-cursor"),
         ("/api/v1/runs", 401, "not-signed-in"),
     ],
 )

@@ -130,7 +130,7 @@ def test_visit_is_requested(connect: Any) -> None:
     assert answer.status_code == 202
     assert answer.json()["crawls"] is False
     client.put("sources/feed:甲报/enabled", json={"enabled": False})
-    assert client.post("sources/feed:甲报/visit", json={}).json()["error"]["code"] == "switched-off"
+    assert client.post("sources/feed:甲报/visit", json={}).json()["error"]["code"] == "source-disabled"
 
 
 @pytest.mark.parametrize("check", ["test", "propose"])

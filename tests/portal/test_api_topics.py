@@ -115,7 +115,7 @@ def test_model_is_trained_inspected_and_used(editor: httpx.Client, store: Store)
     for path in ("models/新闻/7/mistakes", "models/无/1/words?label=x", "corpora/无/labels"):
         assert editor.get(path).status_code == 404, path
     assert [job["kind"] for job in editor.get("jobs").json()] == ["train"]
-    assert editor.post("models/新闻/back", json={}).json()["error"]["code"] == "nothing-before"
+    assert editor.post("models/新闻/back", json={}).json()["error"]["code"] == "no-previous-version"
     assert editor.delete("models/新闻/1").json()["error"]["code"] == "in-use"
     assert editor.delete("models/新闻/7").status_code == 404
     store.corpora.save_model("新闻", b"another", algorithm="linear", facts={}, now=datetime(2026, 5, 3, tzinfo=UTC))

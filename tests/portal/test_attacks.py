@@ -123,10 +123,10 @@ def test_api_errors_have_one_form(program: httpx.Client, serve: Any, store: Stor
         (program.get("/api/v1/people/%00/nothing"), 404, "not-found"),
         (program.delete("/api/v1/stories"), 405, "method-not-allowed"),
         (program.get("/api/v1/stories?cursor=%00&limit=0"), 422, "not-valid"),
-        (program.get("/api/v1/audit?cursor=x"), 400, "no-cursor"),
+        (program.get("/api/v1/audit?cursor=x"), 400, "invalid-cursor"),
         (program.post("/api/v1/people", content=b"x" * 1_000_001, headers=json_sent), 413, "too-large"),
         (program.post("/api/v1/people", content=b"x", headers={"content-type": "text/xml"}), 415, "not-understood"),
-        (program.patch("/api/v1/people/admin 0", json={"role": "reader"}), 409, "last"),
+        (program.patch("/api/v1/people/admin 0", json={"role": "reader"}), 409, "last-administrator"),
         (program.get("/api/v1/search?q=x"), 503, "no-search"),
     ]
     for answer, status, code in cases:

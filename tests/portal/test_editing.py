@@ -386,7 +386,7 @@ def test_unavailable_search_is_reported(serve: Any, own_store: Store) -> None:
     assert "搜索暂时不可用" in answer.text
     assert answer.headers["retry-after"]
     answer = client.post("/api/v1/topics/preview", json={"any": ["峡谷"]})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "search-away")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "search-unavailable")
 
 
 class UnavailableIndex:

@@ -22,4 +22,4 @@ def test_cursor_round_trip() -> None:
 def test_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(ApiError) as error:
         parse_cursor(cursor, int)
-    assert (error.value.status_code, error.value.code) == (400, "no-cursor")
+    assert (error.value.status_code, error.value.code) == (400, "invalid-cursor")

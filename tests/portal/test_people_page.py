@@ -168,13 +168,13 @@ def test_token_cannot_create_administrators_or_set_passwords(client: httpx.Clien
 def test_api_manages_users(client: httpx.Client) -> None:
     created = client.post("/api/v1/people", json={"name": "戊", "role": "reader"})
     assert created.status_code == 201
-    assert client.post("/api/v1/people", json={"name": "戊"}).json()["error"]["code"] == "taken"
+    assert client.post("/api/v1/people", json={"name": "戊"}).json()["error"]["code"] == "name-taken"
     assert client.post("/api/v1/people", json={"name": "a\nb"}).status_code == 422
     with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}, timeout=600) as other:
         assert other.post("/login", data={"name": "戊", "password": created.json()["password"]}).status_code == 303
         assert client.patch("/api/v1/people/戊", json={"role": "editor", "disabled": True}).json()["disabled"] is True
         assert other.get("/account").status_code == 303
-    assert client.patch("/api/v1/people/admin 0", json={"role": "reader"}).json()["error"]["code"] == "last"
+    assert client.patch("/api/v1/people/admin 0", json={"role": "reader"}).json()["error"]["code"] == "last-administrator"
     assert client.post("/api/v1/people/戊/password", json={}).json()["password"] != created.json()["password"]
     assert client.delete("/api/v1/people/戊").status_code == 204
     assert client.delete("/api/v1/people/戊").status_code == 404
@@ -183,4 +183,4 @@ def test_api_manages_users(client: httpx.Client) -> None:
     assert [entry["action"] for entry in page["items"]] == ["person.remove", "person.password"]
     rest = client.get("/api/v1/audit", params={"cursor": page["next"], "action": "person"}).json()
     assert [entry["action"] for entry in rest["items"]] == ["person.disable", "person.role", "person.add"]
-    assert client.get("/api/v1/audit", params={"cursor": "x"}).json()["error"]["code"] == "no-cursor"
+    assert client.get("/api/v1/audit", params={"cursor": "x"}).json()["error"]["code"] == "invalid-cursor"

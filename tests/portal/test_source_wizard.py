@@ -174,7 +174,7 @@ def test_api_imports_opml(client: httpx.Client, path: Path) -> None:
     imported = client.post("/api/v1/sources/opml?enabled=false", content=OPML.encode(), headers=kind).json()
     assert imported["existing"] == {"http://127.0.0.1:48999/feed": "feed:老报"}
     assert (load(path).feeds[1].category, load(path).feeds[1].enabled) == ("财经", False)
-    assert client.post("/api/v1/sources/opml", content=b"<rss/>", headers=kind).json()["error"]["code"] == "no-opml"
+    assert client.post("/api/v1/sources/opml", content=b"<rss/>", headers=kind).json()["error"]["code"] == "invalid-opml"
     assert client.post("/api/v1/sources/opml", content=b" " * 8_400_000, headers=kind).status_code == 413
 
 
@@ -243,7 +243,7 @@ def test_abandoned_check_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
         (FetchFailed("http://a.example/", "robots", "robots.txt does not allow it"), "robots.txt 不允许"),
         (FetchFailed("http://a.example/", "dns", "robots.txt could not be fetched"), "域名|找不到"),
         (FetchFailed("http://a.example/", "enough", "24 requests were made"), "上限"),
-        (NoSource("find.none"), "没有可以定期读取"),
+        (NoSource("discovery.none-of-kind"), "没有可以定期读取"),
     ],
 )
 def test_every_failure_has_a_message_and_remedy(error: NewsportalError, words: str) -> None:

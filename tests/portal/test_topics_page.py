@@ -280,7 +280,7 @@ def test_invalid_file_is_reported_when_read(editor: httpx.Client, file: Path) ->
     page = editor.get("/topics/旅游/edit")
     assert (page.status_code, "sources.yaml 有错误" in page.text) == (409, True)
     answer = editor.get("/api/v1/topics/settings")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "sources-broken")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "sources-invalid")
     assert "topics[0]" in answer.json()["error"]["message"]
 
 

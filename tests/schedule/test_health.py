@@ -120,7 +120,7 @@ def test_source_without_visits_is_new() -> None:
         ("blocked: captcha", "blocked"),
         ("login", "login"),
         ("egress-denied", "denied"),
-        ("store-unavailable", "ours"),
+        ("store-unavailable", "local"),
         ("error: KeyError", "broken"),
         ("not-a-feed", "unread"),
     ],

@@ -111,7 +111,7 @@ def test_long_texts_and_events_are_cut(stored: StoredArticle, endpoint: ModelEnd
     assert "长" not in event_task(settings, "title", [long], "zh").text, "a title is made from titles only"
 
 
-@pytest.mark.parametrize(("status", "code"), [(401, "key"), (404, "no-such"), (400, "refused")])
+@pytest.mark.parametrize(("status", "code"), [(401, "invalid-key"), (404, "no-model"), (400, "rejected")])
 def test_refused_request_is_not_repeated_or_counted(
     store: Store, stored: StoredArticle, endpoint: ModelEndpoint, status: int, code: str
 ) -> None:

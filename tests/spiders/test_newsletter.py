@@ -63,7 +63,7 @@ def test_each_mail_is_one_article_and_bad_mails_are_counted(tmp_path: Path, monk
     assert results[0].link.category == "要闻"
     (row,) = spider.tracker.report()
     assert (row.entries, row.new, row.failed) == (5, 4, {"mail-broken": 1, "error: ZeroDivisionError": 1})
-    assert [note.code for note in row.notes] == ["note.mails-wait"]
+    assert [note.code for note in row.notes] == ["note.mails-waiting"]
     assert parse_visit(spider, MAIL.format("甲"), BOMB) == []
     spider.tracker.store.close()
 

@@ -656,7 +656,7 @@ class TestFounders:
 class TestMemory:
     def test_runs(self, store: Store) -> None:
         row = SourceReport(
-            "feed:快讯", entries=3, new=2, failed={"http-503": 1}, notes=(Message("note.deep-threads", pages=3), as_text("慢"))
+            "feed:快讯", entries=3, new=2, failed={"http-503": 1}, notes=(Message("note.long-threads", pages=3), as_text("慢"))
         )
         runs = [Run(str(n), started=NOW + n * HOUR, sources=(row,)) for n in range(3)]
         for run in runs:

@@ -92,11 +92,11 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
         generic = {absolute(document, entry.link) for entry in find_results(document)}
         agreed += sum(result.link in generic for result in page.results)
         if page.changed:
-            problems.append(Message("check.page", page=number, why=Message("check.fewer")))
+            problems.append(Message("check.page", page=number, why=Message("check.fewer-results")))
         elif not page.results:
             problems.append(Message("check.page", page=number, why=Message("check.no-results")))
     for name in FIELDS[2:]:
         share = sum(bool(getattr(result, name)) for result in results) / max(len(results), 1)
         if 0 < share < MIN_SHARE:
-            problems.append(Message("check.share", field=name, share=f"{share:.0%}"))
+            problems.append(Message("check.field-share", field=name, share=f"{share:.0%}"))
     return CrossCheck(len(documents), len(results), agreed, tuple(problems))

@@ -161,7 +161,7 @@ def create_token(request: Request, fields: Form) -> Response:
     try:
         created, secret = accounts.tokens.add(user.person, name, rights, now=now, expires=expires)
     except AccountError as error:
-        place = "rights" if error.code == "token-rights" else "token_name"
+        place = "rights" if error.code == "invalid-token-rights" else "token_name"
         typed = {"token_name": name, "rights": selected, "days": days}
         return _page(request, 422, errors={place: visit.clock.says(error.message)}, values=typed)
     log_change(request, "token.add", created.name, {"rights": sorted(created.rights), "days": length})

@@ -148,11 +148,11 @@ def correct_article(visit: VisitDep, id: str, body: CorrectionIn) -> ArticleStat
         ))  # fmt: skip
         article_changes.editor(visit).correct(article, changes, body.revision)
     except ValueError as mark:
-        raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
+        raise ApiError(422, "unknown-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
     except OutdatedEdit as error:
         raise HTTPException(409) from error
     except StoreError as error:
-        raise ApiError(422, "not-correctable", str(error)) from error
+        raise ApiError(422, "field-not-correctable", str(error)) from error
     return _whole_state(_article(visit, id))
 
 

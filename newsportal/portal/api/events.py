@@ -150,7 +150,7 @@ def get_rising(visit: VisitDep, topic: Filter = None, days: Days = 1, at: AwareD
     try:
         return BoardOut.model_validate(rising_row(board_of(visit, at or visit.clock.now, days, topic_of(visit))))
     except OverflowError as error:
-        raise ApiError(400, "no-time", "That time is out of range.", "Choose a later one.") from error
+        raise ApiError(400, "invalid-time", "That time is out of range.", "Choose a later one.") from error
 
 
 @router.get("/boards", summary="Hot lists, as of their last visits", responses=describe(429))

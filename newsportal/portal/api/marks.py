@@ -85,7 +85,7 @@ def list_starred(visit: VisitDep, limit: Limit = LIMIT, cursor: Cursor = None) -
     accounts, person = accounts_and_person(visit)
     before = parse_cursor(cursor)
     if cursor is not None and before is None:
-        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
+        raise ApiError(400, "invalid-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
     stories = visit.portal.store.by_id([story_id for _, story_id in rows])
     items = [
@@ -124,7 +124,7 @@ def save_search(request: Request, visit: VisitDep, body: SavedSearchIn) -> Searc
     search = parse_search(body.query)
     if search.empty:
         raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
-    with api_error_for(SearchNotSaved, status=409, code="not-kept"):
+    with api_error_for(SearchNotSaved, status=409, code="search-not-saved"):
         saved = accounts.searches.save(person, body.name, search.address("").removeprefix("?"), now=visit.portal.now())
     log_change(request, "search.keep", saved.id, {"name": saved.name})
     return saved
@@ -133,7 +133,7 @@ def save_search(request: Request, visit: VisitDep, body: SavedSearchIn) -> Searc
 @router.patch("/searches/{id}", summary="Rename a saved search", response_model=SavedSearchOut, responses=describe(400, 404))
 def rename_search(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = accounts_and_person(Visit(request))
-    with api_error_for(SearchNotSaved, status=400, code="no-name"):
+    with api_error_for(SearchNotSaved, status=400, code="name-missing"):
         renamed = accounts.searches.rename(person, id, name)
     search = or_404(accounts.searches.search(person, id) if renamed else None, "no-search", "There is no such search.")
     log_change(request, "search.rename", id, {"name": search.name})

@@ -91,7 +91,7 @@ def list_mistakes(
 ) -> Mistakes:
     """The documents behind a cell of the confusion matrix. 409: only the figures of this version are kept."""
     model_of(request, corpus, version)
-    with api_error_for(StoreError, ModelError, status=409, code="let-go"):
+    with api_error_for(StoreError, ModelError, status=409, code="model-deleted"):
         return mistakes(portal.store, corpus, version, label=true, predicted=predicted, limit=limit)
 
 
@@ -102,7 +102,7 @@ def list_words(
     store, model = portal.store, model_of(request, corpus, version)
     if label not in model.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
-    with api_error_for(StoreError, ModelError, status=409, code="let-go"):
+    with api_error_for(StoreError, ModelError, status=409, code="model-deleted"):
         classifier = load_classifier(store, corpus, version)
     return words_for(store, corpus, classifier, label, limit)
 
@@ -214,7 +214,7 @@ def delete_version(request: Request, portal: PortalDep, corpus: str, version: in
 @router.post("/models/{corpus}/back", summary="Return to the version that was used before", responses=describe(404, 409))
 def roll_back_version(request: Request, portal: PortalDep, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
-    with api_error_for(StoreError, status=409, code="nothing-before"):
+    with api_error_for(StoreError, status=409, code="no-previous-version"):
         version = portal.store.corpora.rollback(corpus, now=portal.now())
     log_change(request, "model.back", corpus, {"version": version})
     return _model_out(portal.store.corpora.model(corpus, version))

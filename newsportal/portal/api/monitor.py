@@ -183,7 +183,7 @@ def get_queues(portal: PortalDep) -> Queues:
 @router.post("/monitor/aside", summary="Retry or drop all requests that were set aside", dependencies=EDIT)
 def settle_requests(request: Request, action: Annotated[Way, Body(embed=True)]) -> SettledRequests:
     settle: Settle = or_404(request.app.state.settle, "no-queue", "This portal has no request queue.")
-    with api_error_for(NewsportalError, status=503, code="queue-away"):
+    with api_error_for(NewsportalError, status=503, code="queue-unavailable"):
         number = settle(action)
     log_change(request, f"queue.{action}", "", {"requests": number})
     return SettledRequests(requests=number)

@@ -68,7 +68,7 @@ def parse_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         parts = None
     valid = isinstance(parts, list) and [type(part) for part in parts] == list(kinds)
     if not valid or any(isinstance(part, int) and not 0 <= part <= MAX_INTEGER for part in parts):  # every database accepts these numbers
-        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
+        raise ApiError(400, "invalid-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     return tuple(parts)
 
 
@@ -96,4 +96,4 @@ def write_sources(request: Request, change: Callable[[Path], Digest], action: st
         raise ApiError(404, "not-found", str(error)) from error
     except (NewsportalError, OSError) as error:
         reason = getattr(error, "strerror", None) or error  # the message of an OSError contains the full path
-        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {reason}") from error
+        raise ApiError(503, "write-failed", f"sources.yaml cannot be written: {reason}") from error

@@ -134,4 +134,5 @@ def _change(request: Request, person: Person, action: str, change: Callable[[], 
 
 
 def _refusal(error: AccountError) -> ApiError:
-    return ApiError(409 if error.code in ("taken", "last") else 422, error.code, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    status = 409 if error.code in ("name-taken", "last-administrator") else 422
+    return ApiError(status, error.code, f"{str(error)[:1].upper()}{str(error)[1:]}.")

@@ -100,6 +100,6 @@ def try_publishing(
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="Omitted: the waiting articles.")] = None,
 ) -> list[Outcome]:
-    unfit = api_error_for(TargetDown, BadTarget, status=409, code="target-unfit", remedy="Fix it, then try again; new articles wait.")
+    unfit = api_error_for(TargetDown, BadTarget, status=409, code="target-unusable", remedy="Fix it, then try again; new articles wait.")
     with unfit, closing(try_target(portal.store, portal.config, target, article, portal.now)) as steps:
         return list(steps)

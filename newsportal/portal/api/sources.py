@@ -198,7 +198,7 @@ def enable_source(request: Request, key: str, enabled: Annotated[bool, Body(embe
 @router.post("/sources/{key}/visit", status_code=202, summary="Request a visit of a source", dependencies=EDIT, responses=describe(409))
 def request_visit(request: Request, key: str) -> RequestedVisit:
     if (due := visit_now(request, key)) is None:
-        raise ApiError(409, "switched-off", "The source is disabled.", "Enable it first.")
+        raise ApiError(409, "source-disabled", "The source is disabled.", "Enable it first.")
     return RequestedVisit(key=key, due=due, crawls=is_crawling(Visit(request).portal))
 
 
@@ -322,7 +322,7 @@ async def import_opml(
 
 def _import_feeds(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> FeedImportResult:
     sources = config_of(request)
-    with api_error_for(BadOpml, status=422, code="no-opml"):
+    with api_error_for(BadOpml, status=422, code="invalid-opml"):
         plan = plan_import(read(body).feeds, sources, category, enabled=enabled)
     new: list[tuple[Literal["feeds"], dict[str, Any]]] = [("feeds", dict(values)) for values in plan.new]
     done = False

@@ -251,7 +251,7 @@ def search_stories(
 ) -> Response:
     offset = (parse_cursor(cursor, int) or (0,))[0]
     if not 0 <= offset <= LAST:
-        raise ApiError(400, "no-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
+        raise ApiError(400, "invalid-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
     page, end = SearchResults.model_validate(results, from_attributes=True), offset + limit

@@ -205,7 +205,7 @@ def edit_subscription(request: Request, visit: VisitDep, fields: Form) -> Respon
         streams.accounts.searches.remove(streams.person, feed.key)
         log_change(request, "search.remove", feed.key, {"name": feed.title})
     elif feed.kind == "search" and action == "edit" and fields.get("t"):
-        with api_error_for(SearchNotSaved, status=400, code="no-name"):
+        with api_error_for(SearchNotSaved, status=400, code="name-missing"):
             streams.accounts.searches.rename(streams.person, feed.key, fields["t"])
         log_change(request, "search.rename", feed.key, {"name": fields["t"]})
     elif action != "subscribe":

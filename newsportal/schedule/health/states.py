@@ -89,10 +89,10 @@ class Health:
 
 def span(seconds: float) -> Message:
     """Format a duration in rounded units: 5 minutes, 7 hours, 12 days."""
-    for unit, code in ((86_400, "span.days"), (3_600, "span.hours")):
+    for unit, code in ((86_400, "duration.days"), (3_600, "duration.hours")):
         if seconds >= 2 * unit:
             return Message(code, number=round(seconds / unit))
-    return Message("span.minutes", number=max(1, round(seconds / 60)))
+    return Message("duration.minutes", number=max(1, round(seconds / 60)))
 
 
 def merge_visits(*visits: Iterable[Visit]) -> list[Visit]:
@@ -143,7 +143,7 @@ def _judge_lists(found: Figures) -> Health | None:
     cause, reason = most_common(found.streak_reasons) or (UNREAD, "unknown")
     values: dict[str, Value] = {"reason": reason, "visits": found.streak}
     began, last = found.since, found.last_visit
-    if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "ours":
+    if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "local":
         return Health("failing", cause, began, values)
     weeks = (last - began) // QUARANTINE_TIME
     wait = QUARANTINE_WAITS[min(weeks, len(QUARANTINE_WAITS)) - 1]

@@ -44,7 +44,7 @@ class People(Part):
         """Add a person. Raises ``AccountError`` if the name is taken or invalid, or the password too short."""
         normalised = unicodedata.normalize("NFC", name).strip()
         if not NAME.fullmatch(normalised):
-            raise AccountError("name")
+            raise AccountError("invalid-name")
         person, hashed = Person(random_id(), normalised, role, now), self._hashed(validate_password(password))
         with self._write() as connection:
             _add(connection, person, hashed)
@@ -143,7 +143,7 @@ def normalised_name(name: str) -> str:
 
 def validate_password(password: str) -> str:
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
-        raise AccountError("password", least=MIN_PASSWORD_CHARS, most=MAX_PASSWORD_CHARS)
+        raise AccountError("invalid-password", least=MIN_PASSWORD_CHARS, most=MAX_PASSWORD_CHARS)
     return password
 
 
@@ -154,7 +154,7 @@ def person_of(row: Row[Any]) -> Person:
 def _add(connection: Connection, person: Person, hashed: str) -> None:
     folded = normalised_name(person.name)
     if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.normalised_name == folded)) is not None:
-        raise AccountError("taken", name=person.name)
+        raise AccountError("name-taken", name=person.name)
     connection.execute(insert(tables.PEOPLE).values(**asdict(person), normalised_name=folded, password=hashed))
 
 
@@ -162,7 +162,7 @@ def _require_other_admin(connection: Connection, person_id: str) -> None:
     """Raise ``AccountError`` if this is the last administrator."""
     admins = select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.role == Role.ADMIN, tables.PEOPLE.c.disabled.is_(False))
     if set(connection.scalars(admins)) == {person_id}:
-        raise AccountError("last")
+        raise AccountError("last-administrator")
 
 
 class SavedPreferences(Part):

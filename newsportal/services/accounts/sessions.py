@@ -37,13 +37,13 @@ class Tokens(Part):
         """Create a token; return it with its secret. Raises ``AccountError`` for an empty name, and rights that the person lacks."""
         requested, cleaned = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
         if not cleaned:
-            raise AccountError("token-name")
+            raise AccountError("token-without-name")
         if not requested or not requested <= person.rights:
-            raise AccountError("token-rights", rights=", ".join(sorted(person.rights)))
+            raise AccountError("invalid-token-rights", rights=", ".join(sorted(person.rights)))
         if expires is not None and expires <= now:
-            raise AccountError("token-expires")
+            raise AccountError("token-expired")
         if len(self.of(person.id)) >= MAX_TOKENS:
-            raise AccountError("token-many", most=MAX_TOKENS)
+            raise AccountError("too-many-tokens", most=MAX_TOKENS)
         granted = requested | {Right.READ}
         secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, granted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "last_used": None}

@@ -197,7 +197,7 @@ class Service:
             if spec.required and not value:
                 raise BadField(spec.name, Message("alert.missing"))
             if len(value) > SMALL or not value.isprintable():
-                raise BadField(spec.name, Message("alert.characters"))
+                raise BadField(spec.name, Message("alert.invalid-characters"))
             found[spec.name] = value
         for spec in self.fields:
             checked = spec.check(found[spec.name]) if spec.check else found[spec.name]

@@ -62,7 +62,7 @@ def alert_of(form: Mapping[str, str], terms: AlertContext, before: Alert | None 
     per_hour = _parse_number(form.get("per_hour", "6"), 1, terms.max_per_hour, "per_hour", faults)
     name = clean(form.get("name", ""))[:MAX_NAME] or of or about
     if before is None and terms.alert_count >= MAX_ALERTS:
-        faults["name"] = Message("alert.many")
+        faults["name"] = Message("alert.too-many")
     if faults:
         raise BadFields(faults)
     language = form.get("language", "zh")
@@ -80,7 +80,7 @@ def enable_alert(alert: Alert, *, now: datetime, after: int) -> Alert:
     """Return the alert enabled for stories from now on. Raises ``BadFields`` if its channel is missing or its fields are invalid."""
     service = SERVICES.get(alert.channel)
     if service is None:
-        raise BadFields({"channel": Message("alert.no-channel")})
+        raise BadFields({"channel": Message("alert.channel-missing")})
     try:
         service.checked(alert.fields)
     except BadField as error:
@@ -93,26 +93,26 @@ def _parse_subject(form: Mapping[str, str], terms: AlertContext, faults: dict[st
     if about == "topic":
         topic = form.get("topic", "").strip()
         if topic not in terms.topics:
-            faults["topic"] = Message("alert.no-topic")
+            faults["topic"] = Message("alert.topic-missing")
         return "topic", topic
     if about == "event":
         event = form.get("event", "").strip()
         if not event or len(event) > MAX_NAME:
-            faults["event"] = Message("alert.no-event")
+            faults["event"] = Message("alert.event-missing")
         return "event", event[:MAX_NAME]
     if about == "search":
         words = clean(form.get("search", ""))
         if not words or len(words) > MAX_SEARCH:
-            faults["search"] = Message("alert.no-search")
+            faults["search"] = Message("alert.search-missing")
         return "search", words[:MAX_SEARCH]
     for scheduled in SCHEDULED:
         if about == scheduled:
             topic = form.get(about, "").strip()
             if topic and topic not in terms.topics:
-                faults[about] = Message("alert.no-topic")
+                faults[about] = Message("alert.topic-missing")
             return scheduled, topic
     if about not in OPERATORS or "watch" not in terms.rights:
-        faults["about"] = Message("alert.no-about")
+        faults["about"] = Message("alert.subject-missing")
         return "topic", ""
     return about, ""
 
@@ -122,7 +122,7 @@ def _parse_channel(
 ) -> tuple[str, dict[str, str]]:
     service = SERVICES.get(form.get("channel", before.channel if before else ""))
     if service is None or service.right not in terms.rights:
-        faults["channel"] = Message("alert.no-channel")
+        faults["channel"] = Message("alert.channel-missing")
         return "", {}
     if service.name == "mail" and not terms.mail:
         faults["channel"] = Message("alert.no-mail-server")
@@ -141,7 +141,7 @@ def _parse_hours(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[i
         return ()
     parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(form.get("hours", "").strip()) if part]
     if not parts or not all(part.isdecimal() and len(part) <= 2 and int(part) <= 23 for part in parts):
-        faults["hours"] = Message("alert.hours")
+        faults["hours"] = Message("alert.invalid-hours")
         return ()
     return tuple(sorted({int(part) for part in parts}))
 
@@ -151,7 +151,7 @@ def _parse_quiet_hours(form: Mapping[str, str], faults: dict[str, Message]) -> t
     if not begin and not end:
         return None
     if not (begin and end):
-        faults["quiet_to"] = Message("alert.quiet")
+        faults["quiet_to"] = Message("alert.incomplete-quiet-hours")
         return None
     return _parse_number(begin, 0, 23, "quiet_from", faults), _parse_number(end, 0, 23, "quiet_to", faults)
 
@@ -160,7 +160,7 @@ def _parse_number(value: str, least: int, most: int, name: str, faults: dict[str
     value = value.strip()
     if value.isdecimal() and len(value) < 6 and least <= int(value) <= most:
         return int(value)
-    faults[name] = Message("alert.number")
+    faults[name] = Message("alert.invalid-number")
     return least
 
 

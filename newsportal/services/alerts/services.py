@@ -41,7 +41,7 @@ def _web_address(value: str) -> str | Message:
     try:
         return check_url(value)
     except BadAddress:
-        return Message("alert.no-url")
+        return Message("alert.invalid-url")
 
 
 def _matches(pattern: str, code: str) -> Callable[[str], str | Message]:
@@ -58,7 +58,7 @@ def check_status(answer: HttpResponse) -> None:
 
 # Group robots of 企业微信, 飞书 and 钉钉: the status is always 200, the result is in the body.
 
-NO_KEY: Final = Message("alert.no-key")
+NO_KEY: Final = Message("alert.invalid-key")
 ROBOT_SECRET: Final = Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, required=False)
 
 
@@ -73,7 +73,7 @@ def _robot_key(host: str, parameter: str | None) -> Field:
             except ValueError:  # brackets without an address, or too many fields
                 return NO_KEY
             if parts.hostname != host:
-                return Message("alert.other-service")
+                return Message("alert.wrong-service")
             key = found[0]
         return key if re.fullmatch(r"[A-Za-z0-9_-]{8,200}", key) else NO_KEY
 
@@ -144,11 +144,11 @@ TELEGRAM_BYTES: Final = 4000  # core.telegram.org: 4096 characters after entitie
 TELEGRAM_FIELDS: Final = (
     Field(
         "token", Message("field.bot-token"), Message("field-hint.bot-token"), secret=True,
-        check=_matches(r"\d{5,20}:[A-Za-z0-9_-]{20,100}", "alert.no-token"),
+        check=_matches(r"\d{5,20}:[A-Za-z0-9_-]{20,100}", "alert.invalid-token"),
     ),
     Field(
         "chat", Message("field.chat"), Message("field-hint.chat"),
-        check=_matches(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}", "alert.no-chat"),
+        check=_matches(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}", "alert.invalid-chat"),
     ),
 )  # fmt: skip
 
@@ -165,7 +165,7 @@ NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachm
 NTFY_FIELDS: Final = (
     Field(
         "topic", Message("field.ntfy-topic"), Message("field-hint.ntfy-topic"), secret=True,
-        check=_matches(r"[A-Za-z0-9_-]{1,64}", "alert.ntfy-topic"),
+        check=_matches(r"[A-Za-z0-9_-]{1,64}", "alert.invalid-ntfy-topic"),
     ),
     Field("server", Message("field.server"), required=False, default="https://ntfy.sh", check=lambda url: _web_address(url.rstrip("/"))),
     Field("token", Message("field.access-token"), Message("field-hint.access-token"), secret=True, required=False),
@@ -212,8 +212,8 @@ MAX_RECIPIENTS: Final = 10
 def _recipients(value: str) -> str | Message:
     addresses = [address.strip() for address in value.replace("，", ",").replace(";", ",").split(",") if address.strip()]
     if not addresses or not all(ADDRESS.fullmatch(address) for address in addresses):
-        return Message("alert.no-mail")
-    return ", ".join(addresses) if len(addresses) <= MAX_RECIPIENTS else Message("alert.many-mails", most=MAX_RECIPIENTS)
+        return Message("alert.invalid-mail")
+    return ", ".join(addresses) if len(addresses) <= MAX_RECIPIENTS else Message("alert.too-many-mails", most=MAX_RECIPIENTS)
 
 
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
@@ -234,7 +234,7 @@ MAIL_FIELD: Final = Field("to", Message("field.mail"), Message("field-hint.mail"
 MAIL: Final = Service("mail", "Mail", (MAIL_FIELD,), address=mail_address)
 
 APPRISE_FIELD: Final = Field(
-    "url", Message("field.apprise"), Message("field-hint.apprise"), secret=True, check=_matches(".*://.*", "alert.no-apprise")
+    "url", Message("field.apprise"), Message("field-hint.apprise"), secret=True, check=_matches(".*://.*", "alert.unsupported-url")
 )
 APPRISE: Final = Service("apprise", "Another service", (APPRISE_FIELD,), address=lambda fields, _: fields["url"], right="administer")
 

@@ -18,7 +18,7 @@ from newsportal.sources.uris import BadAddress, check_url
 TEXT_BYTES: Final = 2000  # an encrypted message has at most 4096 bytes (RFC 8030, 7.2), including title and URL
 KEPT: Final = 24 * 60 * 60  # seconds for which a push service keeps a message for a closed browser
 VALID: Final = timedelta(hours=12)  # validity of a signature; at most a day (RFC 8292, 2)
-NO_SUBSCRIPTION: Final = Message("alert.no-push")
+NO_SUBSCRIPTION: Final = Message("alert.invalid-subscription")
 
 
 def _encoded(raw: bytes) -> str:

@@ -150,7 +150,7 @@ def sitemap_of(page: Page, reason: Message = SITEMAP) -> Proposal | None:
     if names:
         values["name"] = names.most_common(1)[0][0]
     links = [Link(item.url, "", item.title, published=item.latest or url_date(item.url, page.fetched, UTC)) for item in choice.entries]
-    skipped = (Message(f"left.{code}", number=number) for code, number in sorted(choice.skipped.items()))
+    skipped = (Message(f"skipped.{code}", number=number) for code, number in sorted(choice.skipped.items()))
     reasons = (reason, *([Message("found.sitemap-news")] if found.news else []), *skipped, *warnings)
     return rate(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), reasons=reasons), page.fetched)
 

@@ -47,7 +47,7 @@ class OutlineList:
     warnings: tuple[str, ...] = ()
 
 
-OTHER_ROOTS = {"rss": "opml.feed", "feed": "opml.feed", "rdf": "opml.feed", "html": "opml.html"}
+OTHER_ROOTS = {"rss": "opml.is-feed", "feed": "opml.is-feed", "rdf": "opml.is-feed", "html": "opml.is-html"}
 NOWHERE = "https://opml.invalid/"  # base of lists without a URL (RFC 6761: no such host): relative URLs are invalid
 
 
@@ -60,16 +60,16 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
     if not first.strip():
         raise BadOpml(Message("opml.empty" if not body.strip() else "opml.no-text"))
     if not first.lstrip().startswith("<"):
-        raise BadOpml(Message("opml.other"))
+        raise BadOpml(Message("opml.not-opml"))
     reader = _Reader(base)
     try:
         dom.stream_xml(chain((first,), pieces), reader)
     except _StopParsing as why:
         text.warn(str(why))
     if "too-large" in text.warnings:
-        raise BadOpml(Message("opml.large", number=MAX_BYTES // 1024**2))
+        raise BadOpml(Message("opml.too-large", number=MAX_BYTES // 1024**2))
     if reader.root != "opml":
-        raise BadOpml(Message(OTHER_ROOTS.get(reader.root or "", "opml.other")))
+        raise BadOpml(Message(OTHER_ROOTS.get(reader.root or "", "opml.not-opml")))
     feeds = tuple(reader.feeds.values())
     return OutlineList(clean(reader.title or "") or None, feeds, reader.repeated, reader.skipped, tuple(text.warnings))
 

@@ -34,7 +34,7 @@ class NoSource(NewsportalError):
     """Raised by :func:`find` if no readable source is found, with the code of the reason."""
 
     def __init__(self, code: str, **params: Value) -> None:
-        super().__init__(Message("find.no-source", why=Message(code, **params)))
+        super().__init__(Message("discovery.no-source", why=Message(code, **params)))
 
     @property
     def remedy(self) -> Message:
@@ -95,7 +95,7 @@ def find(
         if step:
             break
     if not search.found:
-        raise NoSource("find.nothing", few=finders.MIN_ARTICLES)
+        raise NoSource("discovery.not-a-source", few=finders.MIN_ARTICLES)
     selected = [proposal for proposal in search.found if only in (None, proposal.kind)]
     return drop_overlapping(sorted(selected, key=lambda proposal: -proposal.score), search.notes), search.notes
 
@@ -108,7 +108,7 @@ def drop_overlapping(ranked: Sequence[Proposal], notes: list[Message]) -> list[P
         names = {identity(link.url) for link in proposal.links}
         repeats = len(names & identities)
         if names and repeats >= REPEATED * len(names):
-            notes.append(Message("look.repeats", url=proposal.address, again=repeats, number=len(names)))
+            notes.append(Message("trial.duplicate-list", url=proposal.address, again=repeats, number=len(names)))
         else:
             unique.append(proposal)
             identities |= names
@@ -122,14 +122,14 @@ def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
     for url in finders.feed_addresses(document)[:MAX_FEEDS]:
         yield _feed(url, search)
     if _is_article(page.url) and page.url != root and (front := search.page(root)) is not None:
-        search.notes.append(Message("look.article", url=page.url))
+        search.notes.append(Message("trial.article", url=page.url))
         page, document = front, dom.document(front)
         for url in finders.feed_addresses(document)[:MAX_FEEDS]:
             yield _feed(url, search)
     forum = finders.forum_of(page, document)
     yield search.add(forum)
     for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
-        yield _feed(url, search, "found.feed-usual")
+        yield _feed(url, search, "found.feed-at-usual-url")
     yield from _sitemaps(root, robots, search)
     if forum is None and not _is_article(page.url):  # boxes next to an article are not a list
         search.add(finders.gallery_of(page, document))
@@ -141,7 +141,7 @@ def _steps(page: Page, robots: Robots, search: SourceSearch) -> Iterator[bool]:
     yield True
 
 
-def _feed(url: str, search: SourceSearch, code: str = "found.feed-named") -> bool:
+def _feed(url: str, search: SourceSearch, code: str = "found.feed-declared") -> bool:
     """Try a feed by its URL, or the feeds listed on the page there."""
     page = search.page(url)
     if page is None:
@@ -149,7 +149,7 @@ def _feed(url: str, search: SourceSearch, code: str = "found.feed-named") -> boo
     found = finders.feed_of(page, Message(code))
     if found is not None:
         return search.add(found)
-    if code == "found.feed-usual":  # a page returned for every missing URL
+    if code == "found.feed-at-usual-url":  # a page returned for every missing URL
         return False
     for feed_url in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
         inner = search.page(feed_url)
@@ -167,7 +167,7 @@ def _sitemaps(root: str, robots: Robots, search: SourceSearch) -> Iterator[bool]
         return
     urls = sorted(sitemaps_in_robots(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
-    reason = Message("found.sitemap-named" if urls else "found.sitemap-usual")
+    reason = Message("found.sitemap-in-robots" if urls else "found.sitemap-at-usual-url")
     for url in (urls or usual)[:MAX_SITEMAPS]:
         page = search.page(url)
         found = finders.sitemap_of(page, reason) if page else None

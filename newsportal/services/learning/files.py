@@ -113,7 +113,7 @@ def _decoded(raw: bytes, name: str, number: int, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
-        raise WrongLine(name, number, Message("corpus.encoding", encoding=encoding, byte=error.start + 1)) from error
+        raise WrongLine(name, number, Message("corpus.wrong-encoding", encoding=encoding, byte=error.start + 1)) from error
 
 
 def _jsonl(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
@@ -123,10 +123,10 @@ def _jsonl(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
         try:
             row = json.loads(line)
             if not isinstance(row, dict):
-                raise ValueError(Message("corpus.no-object"))  # noqa: TRY004, TRY301
+                raise ValueError(Message("corpus.not-an-object"))  # noqa: TRY004, TRY301
             yield document(row)
         except (json.JSONDecodeError, RecursionError) as error:
-            raise WrongLine(name, number, Message("corpus.no-json", why=str(error))) from error
+            raise WrongLine(name, number, Message("corpus.invalid-json", why=str(error))) from error
         except ValueError as error:
             raise WrongLine(name, number, as_text(error.args[0])) from error
 
@@ -140,9 +140,9 @@ def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
             if heading is None:
                 heading = [cell.strip().lower() for cell in row]
                 if not {"text", "label"} <= set(heading):
-                    raise ValueError(Message("corpus.heading", found=", ".join(heading)))  # noqa: TRY301
+                    raise ValueError(Message("corpus.missing-columns", found=", ".join(heading)))  # noqa: TRY301
             elif row and len(row) != len(heading):
-                raise ValueError(Message("corpus.cells", cells=len(row), headings=len(heading)))  # noqa: TRY301
+                raise ValueError(Message("corpus.wrong-cell-count", cells=len(row), headings=len(heading)))  # noqa: TRY301
             elif row:
                 yield document({key: cell for key, cell in zip(heading, row, strict=True) if key in FIELDS})
     except (ValueError, csv.Error) as error:
@@ -172,12 +172,12 @@ def document(row: dict[str, Any]) -> NewDocument:
     if isinstance(label, int) and not isinstance(label, bool):
         label = str(label)
     if not isinstance(label, str) or not label.strip():
-        raise ValueError(Message("corpus.label"))
+        raise ValueError(Message("corpus.invalid-label"))
     if len(label) > NAME_CHARS:
         raise ValueError(Message("corpus.long-label", found=len(label), limit=NAME_CHARS))
     title, name = row.get("title") or "", row.get("id")
     if not isinstance(text, str) or not isinstance(title, str):
-        raise ValueError(Message("corpus.text"))  # noqa: TRY004
+        raise ValueError(Message("corpus.invalid-text"))  # noqa: TRY004
     return NewDocument(label.strip(), text, title, None if name in (None, "") else str(name))
 
 

@@ -140,7 +140,7 @@ def train_corpus(
     say = progress or ignore_progress
     documents = [training_document(document) for document in store.corpora.documents(name)]
     trained = train(documents, algorithm, share=share, seed=seed, now=now(), progress=say)
-    good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, documents, say)
+    good, reason = (activate, Message("train.requested")) if activate is not None else _better(store, name, trained, documents, say)
     version = store.corpora.save_model(
         name, trained.classifier.to_bytes(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
     )
@@ -153,12 +153,12 @@ def _better(store: Store, name: str, trained: TrainingResult, documents: Sequenc
     """Return whether the new model should replace the active one, and why."""
     active = store.corpora.active(name)
     if active is None:
-        return True, Message("train.first")
+        return True, Message("train.first-version")
     before = store.corpora.model(name, active)
     try:
         former = base.restore(store.corpora.blob(name, active))
     except ModelError as error:
-        return True, Message("train.unreadable", old=active, why=error.message)
+        return True, Message("train.version-unreadable", old=active, why=error.message)
     shared = [doc for doc in documents if doc.id in trained.held_out & before.held_out]
     if not shared:
         return True, Message("train.incomparable", old=active)
@@ -239,7 +239,7 @@ def retrain(
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
         if len(found.inside) < MIN_TOPIC_ARTICLES:
-            yield RetrainResult(corpus, len(found.inside), 0, reason=Message("train.needs", least=MIN_TOPIC_ARTICLES))
+            yield RetrainResult(corpus, len(found.inside), 0, reason=Message("train.too-few-articles", least=MIN_TOPIC_ARTICLES))
             continue
         store.corpora.create(corpus, now=_now(), note=f"articles with and without the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
@@ -255,10 +255,10 @@ def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress
     new = documents - int(versions[0].facts.get("documents", 0)) if versions else documents
     enough = [label for label, number in counts.items() if number >= MIN_LABEL_DOCUMENTS]
     if len(enough) < 2:
-        reason = Message("train.labels", least=MIN_LABEL_DOCUMENTS, enough=len(enough), all=len(counts))
+        reason = Message("train.too-few-labels", least=MIN_LABEL_DOCUMENTS, enough=len(enough), all=len(counts))
         return RetrainResult(corpus, documents, new, reason=reason)
     if new < least_new:
-        return RetrainResult(corpus, documents, new, reason=Message("train.few-new", least=least_new))
+        return RetrainResult(corpus, documents, new, reason=Message("train.too-few-new", least=least_new))
     try:
         result = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
     except ModelError as error:

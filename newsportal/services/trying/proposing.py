@@ -33,7 +33,7 @@ class SourceExists(NewsportalError):
     """Raised by :func:`entry` for a URL already visited by the source ``key``. The caller shows it."""
 
     def __init__(self, address: str, key: str) -> None:
-        super().__init__(Message("find.there", address=address, key=key))
+        super().__init__(Message("discovery.already-listed", address=address, key=key))
         self.key = key
 
 
@@ -185,7 +185,7 @@ def propose(
         trial = Trial(f"{proposal.family}:{values['name']}", proposal.address, proposal.links)
         reading = try_article(trial, None, visit) if proposal.kind in ("feeds", "sitemaps", "regions") else None
         previews.append(Preview(proposal, values, reading, overlap(sources, proposal.links)))
-    return Proposals(tuple(previews), tuple(found[len(selected) :]), (*notes, Message("look.requests", number=visit.requests)))
+    return Proposals(tuple(previews), tuple(found[len(selected) :]), (*notes, Message("trial.requests", number=visit.requests)))
 
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Digest:
@@ -203,17 +203,17 @@ def _found(url: str, kind: Family | None, everything: bool, visit: PoliteFetcher
         if kind == "gallery":
             galleries = find_entries(document, page.fetched)
             if len(galleries) < MIN_GALLERIES:
-                raise NoSource("find.few-galleries", number=len(galleries))
+                raise NoSource("discovery.few-galleries", number=len(galleries))
             return [gallery_proposal(page, document, galleries)], []
         forum = kinds.classify(document, page.fetched)
         if not forum.boards and not forum.threads:
-            raise NoSource("find.members" if forum.kind == "login" else "find.no-threads")
+            raise NoSource("discovery.members-only" if forum.kind == "login" else "discovery.no-threads")
         return [forum_proposal(page, forum, len(forum.boards) or len(forum.threads))], []
     only = KINDS[kind] if kind is not None else None
     found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
     found = [proposal for proposal in found if only in (None, proposal.kind)]
     if not found:
-        raise NoSource("find.none")
+        raise NoSource("discovery.none-of-kind")
     return found, notes
 
 

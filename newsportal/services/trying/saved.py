@@ -158,7 +158,7 @@ def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator
     if rule and pages:
         found = cross_check(rule, pages)
         counts = {name: getattr(found, name) for name in ("read", "similar", "titles", "dates")}
-        yield Message("check.rule", pages=len(found.pages), **counts)
+        yield Message("check.rule-trial", pages=len(found.pages), **counts)
 
 
 def unknown_source(name: str, sources: Sources) -> str:
@@ -199,5 +199,5 @@ def newsletter_trial(source: Newsletter, sources: Sources) -> tuple[Trial, Artic
         if reading is None or reading.found is None:
             result = replace(read_fragment(mail.html, mail.url), title=mail.title, published=mail.published, author=mail.author)
             reading = ArticleTrial(mail.url, result)
-    notes = (Message("look.mails", number=len(found.mails) + found.remaining),)
-    return Trial(source.key, address, tuple(links), notes, None if found.mails else Message("find.no-mails")), reading
+    notes = (Message("trial.mails", number=len(found.mails) + found.remaining),)
+    return Trial(source.key, address, tuple(links), notes, None if found.mails else Message("discovery.no-mails")), reading

@@ -131,7 +131,7 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
         except PageUnavailable as error:
             notes.append(error.message)
     check = cross_check(engine, [dom.document(page) for page in pages], max((page.fetched for page in pages), default=None))
-    notes.append(Message("check.engine", pages=check.pages, results=check.results, agreed=check.agreed))
+    notes.append(Message("check.engine-trial", pages=check.pages, results=check.results, agreed=check.agreed))
     return replace(found, notes=(*notes, *check.problems, Message("check.trusted" if check.trusted else "check.untrusted")))
 
 
@@ -169,7 +169,7 @@ def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch, empt
         return Trial(key, mask(url), failure=error.message)
     except EngineBlocked:
         return Trial(key, mask(url), failure=reason_message("blocked"))
-    return Trial(key, mask(url), links, notes, None if links else empty or Message("find.no-articles"))
+    return Trial(key, mask(url), links, notes, None if links else empty or Message("discovery.no-articles"))
 
 
 def warning_messages(warnings: Iterable[str]) -> Iterator[Message]:
@@ -189,7 +189,7 @@ def _feed_links(source: Feed, page: Page, fetch: Fetch) -> Links:
         for entry in found.entries
         if entry.url
     )
-    return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warning_messages(found.warnings))
+    return tuple(links), (Message("trial.feed", format=found.format, number=len(found.entries)), *warning_messages(found.warnings))
 
 
 def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
@@ -202,16 +202,16 @@ def _sitemap_links(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) ->
         others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may list itself
         newest = choose_children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
         following = newest[0].url if newest else None
-        note = Message("look.index", number=len(found.entries), url=mask(page.url))
+        note = Message("trial.sitemap-index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
             return (), (note, *warning_messages(found.warnings))
         links, notes = _sitemap_links(source, page_of(following, fetch), fetch, depth + 1)
-        return links, (note, Message("look.newest", url=mask(following)), *notes)
+        return links, (note, Message("trial.newest-sitemap", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     choice = choose_entries(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
-    skipped = (Message(f"left.{reason}", number=number) for reason, number in sorted(choice.skipped.items()))
+    skipped = (Message(f"skipped.{reason}", number=number) for reason, number in sorted(choice.skipped.items()))
     selected = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.latest) for entry in choice.entries)
-    return tuple(selected), (Message("look.entries", number=len(found.entries)), *skipped, *warning_messages(found.warnings))
+    return tuple(selected), (Message("trial.entries", number=len(found.entries)), *skipped, *warning_messages(found.warnings))
 
 
 def _region_links(source: Region, page: Page, fetch: Fetch) -> Links:
@@ -219,20 +219,20 @@ def _region_links(source: Region, page: Page, fetch: Fetch) -> Links:
     classified = hub.links(dom.document(page), rules, page.fetched)
     links = (Link(link.url, source.key, link.text or None, published=link.published) for link in classified if link.kind == "article")
     more = sum(link.kind == "hub" for link in classified)
-    return tuple(links), (Message("look.links", number=len(classified), more=more),)
+    return tuple(links), (Message("trial.links", number=len(classified), more=more),)
 
 
 def _engine_links(key: str, engine: engines.Engine, page: Page) -> Links:
     found = read_results(engine, dom.document(page), page.fetched)
     links = (Link(target_of(result), key, result.title, result.summary, result.site, result.published) for result in found.results)
-    changed = (Message("look.layout"),) if found.changed else ()
-    return tuple(links), (Message("look.read-by", way=found.by), *changed)
+    changed = (Message("trial.layout-changed"),) if found.changed else ()
+    return tuple(links), (Message("trial.reader", way=found.by), *changed)
 
 
 def _list_links(source: HotList, page: Page, fetch: Fetch) -> Links:
     found = boards.read_board(page, source.rules)
     links = tuple(Link(entry.url, source.key, f"{entry.rank}. {entry.title}", site=source.publisher) for entry in found)
-    return links, (Message("look.ranked", number=len(found), heats=sum(entry.heat is not None for entry in found)),)
+    return links, (Message("trial.ranked-entries", number=len(found), heats=sum(entry.heat is not None for entry in found)),)
 
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {
@@ -249,17 +249,17 @@ def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None
         front = page = _forum_page(url, fetch)
         if front.boards:
             titles = tuple(board.title for board in front.boards[:MAX_BOARDS])
-            notes.append(Message("look.boards", number=len(front.boards), names=titles))
+            notes.append(Message("trial.boards", number=len(front.boards), names=titles))
         for board in front.boards[:MAX_TRIED]:
             if page.threads:
                 break
             url, page = board.url, _forum_page(board.url, fetch)
-            code = "look.members" if page.kind == "login" else "look.threads"
+            code = "trial.members-only" if page.kind == "login" else "trial.threads"
             notes.append(Message(code, name=board.title, number=len(page.threads)))
     except PageUnavailable as error:
         return Trial(source.key, mask(url), failure=error.message), None
     links = tuple(Link(thread.url, source.key, thread.title, published=thread.last) for thread in page.threads)
-    failure = None if links else Message("find.members" if page.kind == "login" else "find.no-threads")
+    failure = None if links else Message("discovery.members-only" if page.kind == "login" else "discovery.no-threads")
     trial = Trial(source.key, mask(url), links, tuple(notes), failure)
     return trial, first_reading(trial, lambda link: _read_thread(link, fetch))
 
@@ -275,7 +275,7 @@ def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
     result = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
-    return ArticleTrial(page.url, result, note=Message("look.posts", number=len(found.posts)))
+    return ArticleTrial(page.url, result, note=Message("trial.posts", number=len(found.posts)))
 
 
 def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
@@ -284,9 +284,9 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | 
     def read(page: Page) -> Links:
         found = find_entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
         links = tuple(Link(entry.url, source.key, entry.title, published=entry.published) for entry in found)
-        return links, (Message("look.galleries", number=len(links)),)
+        return links, (Message("trial.galleries", number=len(links)),)
 
-    failure = Message("find.no-seed", seed=repr(source.seed)) if source.seed else Message("find.no-galleries")
+    failure = Message("discovery.seed-not-found", seed=repr(source.seed)) if source.seed else Message("discovery.no-galleries")
     trial = _trial(source.key, source.seeds[0], read, fetch, failure)
     return trial, first_reading(trial, lambda link: _read_gallery(link, source.pattern, fetch))
 
@@ -312,9 +312,9 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial
     result = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
     size: dict[str, Value] = {"number": len(story.images), "pages": len(pages)}
     if story.complete:
-        note = Message("look.pictures", **size)
+        note = Message("trial.pictures", **size)
     elif len(pages) >= MAX_STORY_PAGES:
-        note = Message("look.pictures-first", **size)
+        note = Message("trial.first-pictures", **size)
     else:
-        note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)
+        note = Message("trial.pictures-missing", missing=str(story.missing or "–"), **size)
     return ArticleTrial(first.url, result, note=note)

@@ -181,7 +181,7 @@ def test_model_versions(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
     assert "甲: no model yet" in portal("model", "list", "甲").text
     first = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
-    assert (first["version"], first["active"], first["reason"]["code"]) == (1, True, "train.first")
+    assert (first["version"], first["active"], first["reason"]["code"]) == (1, True, "train.first-version")
     second = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
     assert (second["version"], second["active"]) == (2, True)
     assert "on 8 documents held out of both" in second["reason"]["text"]

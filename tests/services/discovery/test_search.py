@@ -186,7 +186,7 @@ def test_article_url_leads_to_sources_of_its_site(web: Web) -> None:
     web.pages |= {"/news/2026/1119/300001.html": html("", "<p>正文</p>"), "/": html(declared("/news.xml")), "/news.xml": rss()}
     (found,), notes = find(f"{SITE}/news/2026/1119/300001.html", web)
     assert found.values["url"] == f"{SITE}/news.xml"
-    assert any(note.code == "look.article" for note in notes)
+    assert any(note.code == "trial.article" for note in notes)
 
 
 def test_find_everything_ranks_all_kinds_within_request_limit(web: Web) -> None:
@@ -218,7 +218,7 @@ def test_source_with_same_links_as_better_one_is_left_out(web: Web) -> None:
     }
     found, notes = find(f"{SITE}/", web, everything=True)
     assert [proposal.address for proposal in found] == [f"{SITE}/c.xml"]
-    assert sum(note.code == "look.repeats" for note in notes) == 2
+    assert sum(note.code == "trial.duplicate-list" for note in notes) == 2
 
 
 def test_forum_is_recognised_by_its_urls(web: Web) -> None:

@@ -71,5 +71,5 @@ def test_all_errors_of_a_file_are_reported() -> None:
     assert len(file_mistakes(io.BytesIO(b"{\n" * 100), "jsonl", "a.jsonl", limit=5)) == 5
     assert file_mistakes(io.BytesIO("text,label\n好,x\n".encode("gb18030")), "csv", "a.csv")[0].args[0].startswith("a.csv:2: not utf-8")
     assert file_mistakes(io.BytesIO(b"text,label\na\n"), "csv", "a.csv")[0].message == Message(
-        "corpus.line", line=2, why=Message("corpus.cells", cells=1, headings=2)
+        "corpus.line", line=2, why=Message("corpus.wrong-cell-count", cells=1, headings=2)
     )

@@ -94,7 +94,7 @@ def test_engine_trial_checks_its_wrapper_on_several_pages(changed: bool, last: s
 
     (trial,) = trials(sources.engines[0], sources, fetch_once(fetch))
     assert len(requested) == len(set(requested)) == 4, "two pages of two queries, each fetched once"
-    (check,) = [note for note in trial.notes if note.code == "check.engine"]
+    (check,) = [note for note in trial.notes if note.code == "check.engine-trial"]
     found = dict(check.params)
     assert (found["pages"], found["agreed"]) == (4, found["results"])
     assert trial.notes[-1].code == last
@@ -108,7 +108,7 @@ def test_source_trial_checks_its_rule_on_several_articles(monkeypatch: pytest.Mo
     for body, read in ((".text", 3), (".no-such", 0)):
         sources = Sources.model_validate({"regions": [{**REGION, "article": {"body": body, "title": "//h1"}}]})
         ((trial, reading),) = saved.try_source("region:港", sources)
-        (check,) = [note for note in trial.notes if note.code == "check.rule"]
+        (check,) = [note for note in trial.notes if note.code == "check.rule-trial"]
         counts = dict(check.params)
         assert (counts["pages"], counts["read"], counts["similar"]) == (3, read, read)
         assert reading is not None
