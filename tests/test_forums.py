@@ -70,7 +70,7 @@ def thread_faults(posts: list[StoredPost], gold: list[dict[str, Any]]) -> list[s
     """Return what is wrong with the posts of a thread; empty if all are present once and in order."""
     wrong = []
     begins = {post["number"]: post["lines"][0][:20] for post in gold}
-    places = {number: [post.place for post in posts if post.text.startswith(begin)] for number, begin in begins.items()}
+    places = {number: [post.position for post in posts if post.text.startswith(begin)] for number, begin in begins.items()}
     wrong += [f"{number} is there {len(found)} times" for number, found in places.items() if len(found) != 1]
     order = [found[0] for found in places.values() if found]
     if order != sorted(order):
