@@ -30,14 +30,12 @@ SENTENCES: Final[Mapping[str, str]] = {
 }  # code -> English template. ``text`` is for the words of others: of a library, a server, a database.
 
 FORMER_CODES: Final = {
-    "lost.since": "engine.failing-since", "lost.never": "engine.never-worked", "note.rests": "note.paused", "note.one-address":
-    "note.shared-link", "note.links-wait": "note.links-waiting", "note.hung": "note.pages-hung", "note.pictures-left":
-    "note.pictures-excluded", "note.many-boards": "note.too-many-boards", "note.topics-lost": "note.topics-failed", "note.mails-wait":
-    "note.mails-waiting", "note.not-tried": "note.no-longer-retried", "note.deep-threads": "note.long-threads", "note.deep-indexes":
-    "note.nested-indexes", "note.further-pages": "note.further-pages-failed", "train.few": "train.small-labels", "train.hardly":
-    "train.weak-labels", "train.bounded": "train.sampled", "train.first": "train.first-version", "train.asked": "train.requested",
-    "train.needs": "train.too-few-articles", "train.labels": "train.too-few-labels", "train.few-new": "train.too-few-new",
-    "train.unreadable": "train.version-unreadable",
+    "lost.since": "engine.failing-since", "lost.never": "engine.never-worked", "note.rests": "note.paused",
+    "note.one-address": "note.shared-link", "note.links-wait": "note.links-waiting", "note.hung": "note.pages-hung",
+    "note.pictures-left": "note.pictures-excluded", "note.many-boards": "note.too-many-boards", "note.topics-lost": "note.topics-failed",
+    "note.mails-wait": "note.mails-waiting", "note.not-tried": "note.no-longer-retried", "note.deep-threads": "note.long-threads",
+    "note.deep-indexes": "note.nested-indexes", "note.further-pages": "note.further-pages-failed", "train.few": "train.small-labels",
+    "train.hardly": "train.weak-labels", "train.bounded": "train.sampled",
 }  # fmt: skip
 """Codes of notes and warnings stored by earlier versions → present codes; ``left.`` is ``skipped.`` now."""
 

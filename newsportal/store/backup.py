@@ -212,7 +212,9 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
         try:
             container.check_row(line)
             row = json.loads(line, parse_constant=_reject_constant)
-            yield from_plain(form, dict.fromkeys(form.nullable) | current_row(form.name, row) if isinstance(row, dict) else row)
+            if isinstance(row, dict) and row.keys() != form.columns.keys():  # of an older version
+                row = dict.fromkeys(form.nullable) | current_row(form.name, row)
+            yield from_plain(form, row)
         except (ValueError, RecursionError) as error:
             raise BackupError(f"{path}: {name}, line {number}: {error}; nothing was restored") from error
 

@@ -97,7 +97,7 @@ def test_story_shows_its_pictures_and_pages(stored: list[str]) -> None:
     (found,) = lines("story", "show", stored[1], "--json")
     photos = found["versions"][0]["photos"]
     assert (photos["complete"], photos["missing"]) == (False, [2])
-    assert photos["addresses"] == ["https://pic.example/2_1.html", "https://pic.example/2_3.html"]
+    assert photos["page_urls"] == ["https://pic.example/2_1.html", "https://pic.example/2_3.html"]
     assert [(image["place"], image.get("dropped")) for image in photos["images"]] == [(1, None), (2, None), (3, "seen-often")]
     assert photos["images"][0]["caption"] == "[b]候鸟过境的第1张"
     output = run("story", "show", stored[1]).stdout
