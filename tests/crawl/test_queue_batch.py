@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from newsportal.crawl.queues import open_table
 from newsportal.crawl.queues.base import Order, Task
-from newsportal.crawl.queues.opening import open_table
 
 
 def test_task_requeued_as_its_lease_ends_waits_again(tmp_path: Path) -> None:
