@@ -229,7 +229,7 @@ def import_files(
 ) -> None:
     """Store articles from JSON lines, CSV, Parquet or WARC, none twice, reposts folded. A row that is no article is reported.
 
-    Exit status 1 if a file cannot be read.
+    Exit status 1 if a file cannot be read, or no row of all is an article.
     """
     config = load(sources)
     use_custom_words(config)
@@ -252,6 +252,8 @@ def import_files(
     for message in broken:
         typer.echo(clean(message), err=True)
     typer.echo(json.dumps(dict(counts)) if as_json else ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing in it")
+    if counts["failed"] == counts.total() > 0:
+        raise NewsportalError("nothing was imported: every row failed; `newsportal export --schema` describes a row")
     if broken:
         raise typer.Exit(1)
 
