@@ -28,7 +28,7 @@ from newsportal.sources.uris import mask
 from newsportal.store import open_store
 from newsportal.store.backup import SOURCES, back_up, verify
 from newsportal.store.backup import restore as restore_backup
-from newsportal.store.container import DATED
+from newsportal.store.container import DATED, locked_folder
 from newsportal.store.copying import MAX_LISTED, find_faults
 from newsportal.store.copying import copy as copy_store
 from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
@@ -267,18 +267,23 @@ def _open_new_store(uri: str) -> Iterator[Store]:
         with closing(open_store(uri, unfinished=True)) as store:
             yield store
         return
+    if logs := [log for ending in ("-wal", "-journal") if (log := path.with_name(path.name + ending)).exists()]:
+        raise BackupError(f"{logs[0]} belongs to another database, and would damage this one: move it to that file, or delete it")
     files = [path.with_name(path.name + ending) for ending in RESTORING_SUFFIXES]
-    _remove(files)
-    try:
-        with closing(open_store(sqlite_uri(files[0]))) as store:
-            yield store
-        if files[1].exists():  # SQLite merges it into the file when closing, if possible
-            raise BackupError(
-                f"{path}: not restored: could not write everything; check the free disk space, and that no process reads {files[0]}"
-            )
-        files[0].replace(path)
-    finally:
+    with locked_folder(path.parent):
         _remove(files)
+        try:
+            with closing(open_store(sqlite_uri(files[0]))) as store:
+                yield store
+            if files[1].exists():  # SQLite merges it into the file when closing, if possible
+                raise BackupError(
+                    f"{path}: not restored: could not write everything; check the free disk space, and that no process reads {files[0]}"
+                )
+            if path.exists():
+                raise BackupError(f"{path}: not restored: another process has created it meanwhile; stop that, and move the file away")
+            files[0].replace(path)
+        finally:
+            _remove(files)
 
 
 def _remove(paths: list[Path]) -> None:

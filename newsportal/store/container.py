@@ -9,6 +9,7 @@ left over from a killed backup. Process ids would not work: they are the same in
 """
 
 import io
+import os
 import re
 import sys
 import tarfile
@@ -16,7 +17,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -51,6 +52,21 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Create and lock a folder. Raises ``BackupError`` if another process holds the lock."""
+    with ExitStack() as stack:
+        with suppress(OSError):  # no folder, which opening the store in it reports; or a disk without locks
+            folder.mkdir(parents=True, exist_ok=True)
+            if fcntl is not None:
+                stack.callback(os.close, number := os.open(folder, os.O_RDONLY))
+                try:
+                    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise BackupError(f"{folder}: another restore is running there; wait for its end, or stop it first") from error
+        yield
 
 
 def leftover_files(path: Path) -> list[Path]:

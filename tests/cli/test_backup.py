@@ -158,6 +158,28 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["门户"]
 
 
+@pytest.mark.parametrize("log", ["second.db-wal", "second.db-journal"])
+def test_log_of_a_former_database_is_refused(folder: Path, log: str) -> None:
+    """SQLite would apply it to the restored file."""
+    run("backup", "b.zip")
+    (folder / log).write_bytes(b"rows")
+    with pytest.raises(BackupError, match=f"{log} belongs to another database"):
+        run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
+    assert sorted(path.name for path in folder.iterdir()) == [log, "门户"]
+
+
+def test_concurrent_restores_and_new_stores_are_left_alone(folder: Path) -> None:
+    run("backup", "b.zip")
+    uri = f"sqlite:///{folder}/new/second.db"
+    with ExitStack() as stack:
+        stack.enter_context(pytest.raises(BackupError, match="another process has created it"))
+        stack.enter_context(_open_new_store(uri))
+        with pytest.raises(BackupError, match="another restore is running"):
+            run("restore", "b.zip", "--to", uri)
+        add(uri, "of a crawl")
+    assert titles(uri) == {"标题of a crawl"}
+
+
 def test_missing_folder_is_named(folder: Path) -> None:
     for place, options in (("b.zip", ("--keep", "2")), ("not-there", ("--keep", "2")), ("not-there", ())):
         result = run("backup", place, *options)
