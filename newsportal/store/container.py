@@ -4,8 +4,7 @@ is ever extracted to disk.
 Input is untrusted: names that escape a folder, links, devices, duplicate names, oversized files and decompression bombs are refused before
 they are read. Tar headers are parsed here, because ``tarfile`` allocates as much memory as they demand.
 
-The writing process holds a lock on the file, which the system releases when the process ends. A temporary file without a lock is therefore
-left over from a killed backup. Process ids would not work: they are the same in different containers.
+The writing process locks the file until it ends (ids of processes are the same in different containers): one without lock is left over.
 """
 
 import io

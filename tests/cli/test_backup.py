@@ -86,7 +86,7 @@ def test_failed_restore_leaves_no_store(folder: Path, monkeypatch: pytest.Monkey
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(Records, "write", full)
-    with pytest.raises(StoreError):
+    with pytest.raises(BackupError, match="the disk is full"):
         run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
     assert [path.name for path in folder.iterdir()] == ["门户"]
 
@@ -151,8 +151,8 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
     with ExitStack() as stack:
         stack.enter_context(pytest.raises(BackupError, match="not restored: could not write everything"))
         stack.enter_context(_open_new_store(uri))
-        add(f"{uri}.restoring", "1")
-        holds = sqlite3.connect(folder / "second.db.restoring")
+        add(f"sqlite:///{folder}/.second.db.restoring/second.db", "1")
+        holds = sqlite3.connect(folder / ".second.db.restoring/second.db")
         holds.execute("SELECT count(*) FROM articles").fetchone()
     holds.close()
     assert [path.name for path in folder.iterdir()] == ["门户"]
