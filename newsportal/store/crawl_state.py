@@ -121,7 +121,7 @@ STATE_MOMENTS: Final = ("rest_until", "next_visit", "last_run", "last_success", 
 
 def _source_state(plain: Mapping[str, Any]) -> SourceState:
     return build(
-        SourceState, plain, **dict.fromkeys(STATE_MOMENTS, datetime.fromisoformat), validators=_tuples, hung=_tuples,
+        SourceState, plain, **dict.fromkeys(STATE_MOMENTS, datetime.fromisoformat), validators=_tuples,
         hubs=lambda pages: {url: HubPage(*page) for url, page in pages.items()},
     )  # fmt: skip
 
