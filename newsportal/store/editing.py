@@ -12,11 +12,12 @@ from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_catego
 from newsportal.store.columns import name, storable
 from newsportal.store.corrections import Changes, Correction, apply_correction, check_revision, withdraw_corrections
 from newsportal.store.dialects import Part, chunks, select_in
+from newsportal.store.events import recount
 from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.reading import find_stored
 from newsportal.store.results import TopicChange
-from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
+from newsportal.store.tables import ARTICLES, EVENT_STORIES, FOLD_KEYS, TOPICS
 from newsportal.store.writing import add_topics, get_row, log_changes, page_version, refresh_changed, write_state
 
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
@@ -48,6 +49,7 @@ def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[s
         connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(chunk), state).values(**columns))
     changed = [id for id in dict.fromkeys(ids) if id in found]
     refresh_changed(connection, dict.fromkeys(found.values()), set(changed), now)
+    recount(connection, {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, found.values())})
     log_changes(connection, "article", changed, now)
     return changed
 

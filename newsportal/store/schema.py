@@ -24,8 +24,8 @@ VERSION_TABLE = "alembic_version"
 
 MYSQL_TABLES: Final = {"engine": "InnoDB", "charset": "utf8mb4"}
 
-RESTORING = "restoring "
-"""Prefix of the revision while a backup is restored into the database, followed by the backup's name: 32 characters at most."""
+RESTORING, COPY = "restoring ", "copy"
+"""Prefix of the revision while a backup or a store is copied into the database, followed by the backup's name or ``copy``: at most 32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,9 +139,11 @@ def _is_ready(found: str | None, chain: MigrationChain, place: str, unfinished: 
     if found is None or not found.startswith(RESTORING):
         return found == chain.head
     if not unfinished:
+        copied = found.endswith(f" {COPY}")
+        what, command = ("copy", "store copy` with the same stores again") if copied else ("restore", "restore` with the same file again")
         raise StoreUnfinished(
-            f"{place}: a restore into this store was interrupted or is in progress: it has only a part of the backup; to continue, run "
-            "`newsportal restore` with the same file again, or name another store in sources.yaml"
+            f"{place}: a {what} into this store was interrupted or is in progress: it has only a part of the data; to continue, run "
+            f"`newsportal {command}, or name another store in sources.yaml"
         )
     return True
 

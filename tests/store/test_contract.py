@@ -626,6 +626,15 @@ class TestStories:
 
 
 class TestFounders:
+    def test_last_hidden_changes_with_each_hidden_or_shown_article(self, store: Store) -> None:
+        first, second = (store.add(article(name), now=NOW).id for name in "ab")
+        states = [store.last_hidden()]
+        store.hide([first], by="编辑", reason="x", now=NOW)
+        states.append(store.last_hidden())
+        store.show([first], now=NOW)
+        store.hide([second], by="编辑", reason="x", now=NOW + HOUR)
+        assert [*states, store.last_hidden()] == [(0, None), (1, NOW), (1, NOW + HOUR)]
+
     def test_founders_are_unique_and_exclude_threads_and_hidden(self, store: Store) -> None:
         late = store.add(article("late", keywords=("桥", "New York"), published=NOW - HOUR), now=NOW)
         early = store.add(article("early", topic="旅游", published=NOW - 2 * HOUR), now=NOW + HOUR)

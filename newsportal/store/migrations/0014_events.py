@@ -6,6 +6,7 @@ from typing import Any
 from alembic import op
 from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKeyConstraint, Integer, LargeBinary, PrimaryKeyConstraint, String, Text
 from sqlalchemy.dialects import mysql
+from sqlalchemy.inspection import inspect
 
 from newsportal.store.dialect_mysql import COLLATIONS
 from newsportal.store.schema import MYSQL_TABLES, exact
@@ -21,34 +22,31 @@ def upgrade() -> None:
     number = Integer() if database == "sqlite" else BigInteger()
     options: dict[str, Any] = {}
     if database in COLLATIONS:
-        options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "exact": COLLATIONS[database]}.items()}
+        options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "collate": COLLATIONS[database]}.items()}
 
     def make(table: str, *columns: Any, key: str | Sequence[str], **more: Any) -> None:
-        keys = (key,) if isinstance(key, str) else key
-        op.create_table(table, *columns, PrimaryKeyConstraint(*keys, name=f"pk_{table}"), **options, **more)
+        primary = PrimaryKeyConstraint(*((key,) if isinstance(key, str) else key), name=f"pk_{table}")
+        op.create_table(table, *columns, primary, if_not_exists=True, **options, **more)  # MySQL commits after each
 
     make(
         "events",
         Column("id", id, nullable=False), Column("head_id", id), Column("title", title), Column("pinned", BigInteger),
         Column("stories", Integer, nullable=False), Column("sites", Integer, nullable=False), Column("first", BigInteger, nullable=False),
         Column("last", BigInteger, nullable=False), Column("heat", Float(53), nullable=False),
-        Column("changed", BigInteger, nullable=False), Column("vector", vector, nullable=False),
-        key="id",
+        Column("changed", BigInteger, nullable=False), Column("vector", vector, nullable=False), key="id",
     )  # fmt: skip
     make(
         "event_stories",
         Column("story_id", id, nullable=False), Column("event_id", id, nullable=False), Column("score", Float(53), nullable=False),
         Column("words", JSON, nullable=False), Column("by", name),
         ForeignKeyConstraint(["story_id"], ["stories.id"], name="fk_event_stories_story_id"),
-        ForeignKeyConstraint(["event_id"], ["events.id"], name="fk_event_stories_event_id"),
-        key="story_id",
+        ForeignKeyConstraint(["event_id"], ["events.id"], name="fk_event_stories_event_id"), key="story_id",
     )  # fmt: skip
     make(
         "event_edits",
         Column("number", number, nullable=False, autoincrement=True), Column("kind", exact(String(16), database), nullable=False),
         Column("event_id", id, nullable=False), Column("at", BigInteger, nullable=False), Column("by", name, nullable=False),
-        Column("moves", JSON, nullable=False), Column("undone", BigInteger),
-        key="number", sqlite_autoincrement=True,
+        Column("moves", JSON, nullable=False), Column("undone", BigInteger), key="number", sqlite_autoincrement=True,
     )  # fmt: skip
     make("event_redirects", Column("id", id, nullable=False), Column("event_id", id, nullable=False), key="id")
     make(
@@ -57,11 +55,12 @@ def upgrade() -> None:
     _make_others(make, database)
     for table, columns in (
         ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("events", ("pinned", "id")),
-        ("event_stories", ("event_id",)),
-        ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)), ("assistant_calls", ("at",)),
-        ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
+        ("event_stories", ("event_id",)), ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)),
+        ("assistant_calls", ("at",)), ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
     ):  # fmt: skip
-        op.create_index(f"ix_{table}_{'_'.join(columns)}", table, columns)
+        index = f"ix_{table}_{'_'.join(columns)}"
+        if not inspect(op.get_bind()).has_index(table, index):
+            op.create_index(index, table, columns)
 
 
 def _make_others(make: Callable[..., None], database: str) -> None:
@@ -78,6 +77,5 @@ def _make_others(make: Callable[..., None], database: str) -> None:
         "board_ranks",
         Column("source", name, nullable=False), Column("item", id, nullable=False), Column("at", BigInteger, nullable=False),
         Column("place", Integer, nullable=False), Column("heat", Float(53)), Column("title", text, nullable=False),
-        Column("url", text, nullable=False),
-        key=("source", "item", "at"),
+        Column("url", text, nullable=False), key=("source", "item", "at"),
     )  # fmt: skip
