@@ -100,11 +100,10 @@ class Links(Part):
                 if row.state in (*WAITING, LATER, LEASED, HELD):
                     tx.fail(row, reason, at)
 
-    def release(self, source: str) -> list[str]:
-        """Retry links of a source now that failed temporarily, and return their ids."""
-        query = select(LINKS.c.id).where(
-            LINKS.c.source == stored_name(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
-        )
+    def release(self, source: str, until: float) -> list[str]:
+        """Retry links of a source now that failed temporarily and wait no longer than ``until``, and return their ids."""
+        waiting = (LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1, LINKS.c.not_before <= until)
+        query = select(LINKS.c.id).where(LINKS.c.source == stored_name(source), *waiting)
         if not self._scalars(query.limit(1)):
             return []
         with self.transaction() as tx:

@@ -681,7 +681,7 @@ class TestMemory:
         assert store.source_state("feed:新") == SourceState("feed:新")
         state = SourceState(
             "feed:快讯", {"https://news.example/rss": ('"e1"', None)}, rest_until=NOW, next_visit=NOW, last_run=NOW, last_success=NOW,
-            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW, hung={"0a": (2, "2026-03-05T12:00:00+00:00")},
+            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW,
         )  # fmt: skip
         store.save_source_state(state)
         store.save_source_state(replace(state, failures_in_row=3))
@@ -730,8 +730,8 @@ class TestMemory:
         (row,) = store.links.waiting()
         assert (row.queue, row.source, row.reason, row.number, row.next) == ("rss", "feed:快讯", "http-503", 1, pytest.approx(at))
         assert store.links.states(["1"])["1"].failures == 1
-        assert store.links.release("feed:二") == []
-        assert store.links.release("feed:快讯") == ["1"]
+        assert store.links.release("feed:二", at) == store.links.release("feed:快讯", at - 1) == []
+        assert store.links.release("feed:快讯", at) == ["1"]
         assert store.links.waiting() == []
         row = store.links.states(["1"])["1"]
         assert (row.state, row.reason, row.not_before) == ("ready", "http-503", None)

@@ -95,12 +95,12 @@ class TableQueue(LinksBacked):
 
     def _converse(self, tx: LinkTransaction, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
         answer = taking.answer
-        answer.pushed = tx.add(order.push)
         if tx.worker:  # a worker that has left, or never took anything, has no leases
             rows = tx.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(tx, [*_leased(tx, rows), *lost])
-            tx.add(order.requeue)
+        answer.pushed = tx.add(order.push)
+        if tx.worker:
             for ids, at in order.back:
                 tx.give_back(_leased(tx, tx.rows(ids)), at)
             table_workers.release_hosts(tx, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
