@@ -55,11 +55,11 @@ def upgrade() -> None:
     _make_others(make, database)
     for table, columns in (
         ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("events", ("pinned", "id")),
-        ("event_stories", ("event_id",)), ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)), ("assistant_calls", ("at",)),
-        ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
+        ("event_stories", ("event_id",)), ("event_edits", ("event_id", "number")), ("assistant_calls", ("key",)),
+        ("assistant_calls", ("at",)), ("board_ranks", ("source", "at")), ("board_ranks", ("at",)),
     ):  # fmt: skip
-        if not inspect(op.get_bind()).has_index(table, name := f"ix_{table}_{'_'.join(columns)}"):
-            op.create_index(name, table, columns)
+        if not inspect(op.get_bind()).has_index(table, index := f"ix_{table}_{'_'.join(columns)}"):
+            op.create_index(index, table, columns)
 
 
 def _make_others(make: Callable[..., None], database: str) -> None:
