@@ -209,9 +209,7 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
         record = _RECORDS[sources.store] = Record(sources, settings)
         finalize(record, record.readers.close)
         finalize(record, record.store.close)  # at exit at the latest: SQLite merges its write-ahead log into the file
-        if (
-            abs(ahead := record.store.links.clock_ahead()) > MAX_CLOCK_SKEW
-        ):  # two such machines would visit sources in turn, without a pause
+        if abs(ahead := record.store.links.clock_ahead()) > MAX_CLOCK_SKEW:  # two such machines visit each source in turn, at once
             text = f"the clocks of this machine and of the store's server differ by {abs(ahead)}; correct the wrong one"
             raise StoreUnavailable(f"{text}, or times and visits are wrong, too")
     duplicates = sources.duplicates
