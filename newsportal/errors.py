@@ -14,6 +14,9 @@ class NewsportalError(Exception):
     """Base class. The command line prints it without a traceback and exits with status 1. Raised with a :class:`Message` if it is shown in
     the portal; ``str`` of it is English."""
 
+    def __reduce__(self) -> tuple[object, ...]:  # __init__ may take other arguments than ``args``
+        return Exception.__new__, (type(self), *self.args), vars(self)
+
     @property
     def message(self) -> Message:
         return as_text(self.args[0] if self.args and isinstance(self.args[0], Message) else self)
@@ -217,4 +220,3 @@ class DependencyMissing(NewsportalError):
             f".venv/bin/pip install -U pip && .venv/bin/pip install -e '.[{extra}]'"  # pip of Python 3.11 breaks off at lxml[html-clean]
         )
         super().__init__(f"{feature} needs an extra that is not installed; in the folder of newsportal, run: {self.command}")
-        self.extra = extra

@@ -1,6 +1,5 @@
 """``newsportal dedup``: find documents that repeat earlier ones, as JSON lines, one per document."""
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ import typer
 from newsportal.cli.options import OutFile
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder
-from newsportal_lab.documents import answer_file
+from newsportal_lab.documents import answer_file, parse_lines
 
 DEFAULT = "judge"
 
@@ -32,32 +31,27 @@ def dedup(
 
 
 def answers(lines: Iterable[bytes], found: Finder) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    ids: dict[str | None, Any] = {}
+    for id, document in parse_lines(lines, document_of):
+        if isinstance(document, str):
+            yield {"id": id, "duplicate_of": None, "reason": None, "score": 0.0, "error": document}
             continue
-        empty: dict[str, Any] = {"id": None, "duplicate_of": None, "reason": None, "score": 0.0}
-        try:
-            row = json.loads(line.decode("utf-8-sig"))
-            document = document_of(row)
-        except (ValueError, RecursionError) as error:
-            yield empty | {"error": f"line {number}: {error}"}
-            continue
-        verdict = found.judge(document)
-        answer = {"duplicate_of": verdict.duplicate_of, "reason": verdict.reason, "score": verdict.score}
-        yield {"id": row["id"], **answer} | ({"relation": verdict.relation} if verdict.relation else {})
+        verdict, ids[document.id] = found.judge(document), id
+        answer = {"id": id, "duplicate_of": ids.get(verdict.duplicate_of), "reason": verdict.reason, "score": verdict.score}
+        yield answer | ({"relation": verdict.relation} if verdict.relation else {})
 
 
 def document_of(row: Any) -> Document:
     """Return the document of a parsed line. Raises ``ValueError`` with the mistake."""
     if not isinstance(row, dict):
         raise ValueError('no object; a document is {"id", "url", "title", "text", "published"}')  # noqa: TRY004
-    if not isinstance(row.get("id"), str) or not row["id"]:
-        raise ValueError("id must be a text")
+    if not isinstance(row.get("id"), str | int) or row["id"] == "":
+        raise ValueError("id must be a text or a whole number")
     texts = [row.get(name) for name in ("url", "title", "text")]
     if not all(text is None or isinstance(text, str) for text in texts):
         raise ValueError("url, title and text must be texts or null")
     url, title, text = (text or "" for text in texts)
-    return Document(row["id"], url, title, text, moment_of(row.get("published")))
+    return Document(str(row["id"]), url, title, text, moment_of(row.get("published")))
 
 
 def moment_of(published: Any) -> datetime | None:

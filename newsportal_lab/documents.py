@@ -5,10 +5,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from newsportal.cli.output import progress, write_json_lines
 from newsportal.errors import NewsportalError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,26 +23,31 @@ class DocumentLine:
     error: str | None = None
 
 
-def read_document(number: int, line: bytes) -> DocumentLine:
-    """Return the document in a line. One of title and text may be missing or null."""
-    row: Any = None
-    try:
-        row = json.loads(line.decode("utf-8-sig"))
-        return DocumentLine(_id(row, number), *_texts(row))
-    except RecursionError:
-        reason = "JSON is nested too deeply"
-    except ValueError as error:
-        reason = str(error)
-    return DocumentLine(_id(row, number), error=f"line {number}: {reason}")
-
-
 def documents(lines: Iterable[bytes]) -> Iterator[DocumentLine]:
-    return (read_document(number, line) for number, line in enumerate(lines, 1) if line.strip())
+    """Yield the document in each line. One of title and text may be missing or null."""
+    for id, found in parse_lines(lines, _texts):
+        yield DocumentLine(id, error=found) if isinstance(found, str) else DocumentLine(id, *found)
 
 
-def _id(row: Any, number: int) -> Any:
-    id = row.get("id") if isinstance(row, dict) else None
-    return number if id is None else id
+def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> Iterator[tuple[Any, T | str]]:
+    """Yield the id in each line of JSON, else the line's number, with the result of ``parse``, or the mistake."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        id: Any = number
+        found: T | str
+        try:
+            row = json.loads(line.decode("utf-8-sig"))
+            if isinstance(row, dict):
+                id = row["id"] = number if row.get("id") is None else row["id"]
+            found = parse(row)
+        except RecursionError:
+            found = f"line {number}: JSON is nested too deeply"
+        except json.JSONDecodeError as error:
+            found = f"line {number}: not JSON: {error.msg}, column {error.colno}"
+        except ValueError as error:
+            found = f"line {number}: {error}"
+        yield id, found
 
 
 def _texts(row: Any) -> tuple[str, str]:
@@ -62,5 +69,7 @@ def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]
     try:
         with progress(quiet=out is None and sys.stdout.isatty()) as bar, bar.open(Path(file), "rb", description=description) as stream:
             write_json_lines(answers(stream), out)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise NewsportalError(f"{file}: {error.strerror or error}") from error

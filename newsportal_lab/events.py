@@ -1,6 +1,5 @@
 """``newsportal events``: group documents about the same event, as JSON lines, one per document."""
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from newsportal.dedup.document import Document
 from newsportal.events import EventClusters, Story
 from newsportal.services.events import following
 from newsportal_lab.dedup import document_of
-from newsportal_lab.documents import answer_file
+from newsportal_lab.documents import answer_file, parse_lines
 
 
 def events(
@@ -27,16 +26,14 @@ def events(
 
 
 def answers(lines: Iterable[bytes], clusters: EventClusters) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    ids: dict[str, Any] = {}
+    for id, document in parse_lines(lines, document_of):
+        if isinstance(document, str):
+            yield {"id": id, "event": None, "score": 0.0, "words": [], "error": document}
             continue
-        try:
-            document = document_of(json.loads(line.decode("utf-8-sig")))
-        except (ValueError, RecursionError) as error:
-            yield {"id": None, "event": None, "score": 0.0, "words": [], "error": f"line {number}: {error}"}
-            continue
+        ids[document.id] = id
         found = clusters.add(story_of(document))
-        yield {"id": document.id, "event": found.event, "score": round(found.score, 4), "words": list(found.terms)}
+        yield {"id": id, "event": ids.get(found.event, found.event), "score": round(found.score, 4), "words": list(found.terms)}
 
 
 def story_of(document: Document) -> Story:

@@ -73,6 +73,19 @@ def test_archive_installs_and_runs_in_empty_environment(built: tuple[Path, Path,
 
 
 @pytest.mark.slow
+def test_editable_install_is_a_path(built: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    """Type checkers and editors do not follow import hooks."""
+    with tarfile.open(built[0]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    program = f"from setuptools.build_meta import build_editable; build_editable({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=folder, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".pth"))
+        assert wheel.read(name).decode().strip() == str(folder)
+
+
+@pytest.mark.slow
 def test_sbom_of_release_matches_locked_requirements(built: tuple[Path, Path, Path]) -> None:
     assert json.loads(built[2].read_text("utf-8")) == SCRIPT["sbom"]((ROOT / "requirements" / "run.txt").read_text("utf-8"), __version__)
 

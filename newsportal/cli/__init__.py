@@ -193,8 +193,6 @@ def main(arguments: list[str] | None = None) -> None:
         sentence += REFUSED if isinstance(error, EgressDenied) else ""
         Console(stderr=True, emoji=False).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
-    except BrokenPipeError:
-        sys.exit(141)  # as for a program killed by SIGPIPE: the reader (head, less) has exited
     except OSError as error:
         if error.errno != ENOSPC:
             raise

@@ -28,6 +28,7 @@ from newsportal.items import report
 from newsportal.items.report import sum_reports
 from newsportal.sources import Sources
 from newsportal.sources.timing import SPIDERS as VISITING_SPIDERS
+from newsportal.sources.timing import visited_sources
 
 if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess, Crawler
@@ -153,31 +154,24 @@ def select_spiders(spider: str | None, topic: str | None, source: str | None, so
         raise typer.BadParameter(f"no spider {spider!r}; there are: {', '.join(SPIDERS)}")
     if topic is not None and topic not in (names := [item.name for item in sources.topics if item.enabled]):
         raise typer.BadParameter(f"sources.yaml has no enabled topic {topic!r}; it has: {', '.join(names) or 'none'}", param_hint="--topic")
+    spider = spider or ("metasearch" if topic is not None else None)
+    if source is not None:
+        return (spider_of(source, sources, spider),)
     if spider is not None:
         return (spider,)
-    if topic is not None:
-        return ("metasearch",)
-    if source is not None:
-        return (spider_of(source, sources),)
-    places: dict[str, Any] = {"metasearch": sources.topics, **_visited(sources)}
-    return tuple(name for name in SPIDERS if any(item.enabled for item in places[name])) or ("rss",)
+    used = {visited.spider for visited in visited_sources(sources)}
+    return tuple(name for name in SPIDERS if name in used) or ("rss",)
 
 
-def spider_of(source: str, sources: Sources) -> str:
-    kinds = _visited(sources)
-    for spider, items in kinds.items():
-        if any(source in (item.name, item.key) for item in items):
-            return spider
-    engines = {name for topic in sources.topics for name in topic.engines}
-    if source.removeprefix("engine:") in engines:
-        return "metasearch"
-    names = ", ".join([*(item.name for items in kinds.values() for item in items), *sorted(engines)]) or "none"
-    raise typer.BadParameter(f"sources.yaml has no feed, sitemap, region, forum, gallery or engine {source!r}; it has: {names}")
-
-
-def _visited(sources: Sources) -> dict[str, Any]:
-    """Return the sources of each spider that visits sources."""
-    return {spider: getattr(sources, kind) for kind, spider in VISITING_SPIDERS.items()}
+def spider_of(source: str, sources: Sources, spider: str | None = None) -> str:
+    """Return the spider that visits this source, or ``spider`` if that one does. Raises ``typer.BadParameter``."""
+    possible = [visited for visited in visited_sources(sources) if spider in (None, visited.spider)]
+    for visited in possible:
+        if source in (visited.key, visited.key.partition(":")[2]):
+            return visited.spider
+    names = ", ".join(visited.key.partition(":")[2] for visited in possible) or "none"
+    text = f"sources.yaml has no enabled source {source!r}{f' of the spider {spider}' if spider else ''}; it has: {names}"
+    raise typer.BadParameter(text, param_hint="--source")
 
 
 def crawl(

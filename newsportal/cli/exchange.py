@@ -229,7 +229,7 @@ def import_files(
 ) -> None:
     """Store articles from JSON lines, CSV, Parquet or WARC, none twice, reposts folded. A row that is no article is reported.
 
-    Exit status 1 if a file cannot be read.
+    Exit status 1 if a file cannot be read, or no row of all is an article.
     """
     config = load(sources)
     use_custom_words(config)
@@ -242,16 +242,21 @@ def import_files(
     broken: list[str] = []
     counts: Counter[str] = Counter()
     with closing(open_store(store or config.store)) as opened:
-        for result in count_items(import_rows(_rows(forms, broken), opened, datetime.now(UTC)), "rows"):
-            counts[result.outcome] += 1
-            if as_json:
-                values = {**pick(result.row, "file", "line"), **pick(result, "outcome", "id", "error")}
-                print_json({name: value for name, value in values.items() if value is not None})
-            elif result.error is not None and counts["failed"] <= SHOWN:
-                typer.echo(clean(f"{result.row.file}:{result.row.line}: {result.error}"), err=True)
+        try:
+            for result in count_items(import_rows(_rows(forms, broken), opened, datetime.now(UTC)), "rows"):
+                counts[result.outcome] += 1
+                if as_json:
+                    values = {**pick(result.row, "file", "line"), **pick(result, "outcome", "id", "error")}
+                    print_json({name: value for name, value in values.items() if value is not None})
+                elif result.error is not None and counts["failed"] <= SHOWN:
+                    typer.echo(clean(f"{result.row.file}:{result.row.line}: {result.error}"), err=True)
+        except StoreUnavailable as error:
+            raise StoreError(f"{error}; {counts.total()} rows are done: run the same command again, which stores nothing twice") from error
     for message in broken:
         typer.echo(clean(message), err=True)
     typer.echo(json.dumps(dict(counts)) if as_json else ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing in it")
+    if counts["failed"] == counts.total() > 0:
+        raise NewsportalError("nothing was imported: every row failed; `newsportal export --schema` describes a row")
     if broken:
         raise typer.Exit(1)
 

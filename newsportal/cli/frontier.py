@@ -116,7 +116,7 @@ def queue_state(state: QueueState, retries: Collection[WaitingLinks] = ()) -> di
 def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[OpenQueues]:
     """Open the queues of ``sources.yaml``: all, or one spider's. Raises ``NewsportalError``, also for a missing queue."""
     from newsportal.crawl.addon import scrapy_settings
-    from newsportal.crawl.queues.opening import open_queue, place, queue_names
+    from newsportal.crawl.queues import open_queue, place, queue_names
 
     config = file if isinstance(file, Sources) else load(file)
     settings = Settings(scrapy_settings(config))

@@ -81,7 +81,7 @@ def status(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the articles that wait, are done or failed at each target, with reasons."""
+    """Count the articles that wait, are done or failed at each target, with reasons; behind: changes that its next run reads."""
     if state is not None and state not in STATES:
         raise typer.BadParameter(f"{state!r} is not a state; allowed: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (config, store):
@@ -89,10 +89,11 @@ def status(
         counts = store.outbox.counts()
         names += [] if target else [name for name in counts if name not in names]
         rows = [{"target": name} | {key: counts.get(name, {}).get(key, 0) for key in STATES} for name in names]
+        rows = [{**row, "behind": max(0, store.last_seq() - store.outbox.position(name))} for row, name in zip(rows, names, strict=True)]
         states: tuple[State, ...] = tuple(key for key in STATES if key == (state or "failed"))
         entries = [entry for name in target or (None,) for entry in store.outbox.entries(name, states=states, limit=limit)][:limit]
         titles = {article.id: article.title for article in store.articles([entry.article_id for entry in entries])}
-    print_rows(rows, ("target", *STATES), as_json)
+    print_rows(rows, ("target", *STATES, "behind"), as_json)
     if as_json:
         for entry in entries:
             values = {name: value for name, value in asdict(entry).items() if value is not None}

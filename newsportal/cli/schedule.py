@@ -210,7 +210,7 @@ def _claims(sources: Sources) -> Claims:
     from scrapy.settings import Settings
 
     from newsportal.crawl.addon import scrapy_settings
-    from newsportal.crawl.queues.opening import open_queue
+    from newsportal.crawl.queues import open_queue
 
     return open_queue(sources, Settings(scrapy_settings(sources)), "schedule")
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from rich.text import Text
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load, open_all, open_record
 from newsportal.cli.output import count_bar, make_table, print_json, print_table
-from newsportal.errors import BackupError, StoreError
+from newsportal.errors import BackupError, StoreError, StoreUnavailable
 from newsportal.messages import local
 from newsportal.search.base import Index
 from newsportal.services import retention
@@ -28,7 +29,7 @@ from newsportal.sources.uris import mask
 from newsportal.store import open_store
 from newsportal.store.backup import SOURCES, back_up, verify
 from newsportal.store.backup import restore as restore_backup
-from newsportal.store.container import DATED
+from newsportal.store.container import DATED, locked_folder
 from newsportal.store.copying import MAX_LISTED, find_faults
 from newsportal.store.copying import copy as copy_store
 from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
@@ -57,14 +58,18 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="A store's URI: sqlite:///data/newsportal.db.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="An empty store, or a new one.")],
-    again: Annotated[bool, typer.Option("--again", help="Continue an earlier copy.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Update an earlier copy.")] = False,
     as_json: AsJsonLine = False,
 ) -> None:
     """Copy a store, which may be in use, into another of any kind, and compare both."""
     if source == target:
         raise StoreError("both are the same store; name another target")
-    with closing(open_store(source, create=False)) as old, closing(open_store(target)) as new, count_bar(quiet=as_json) as report:
-        done = copy_store(old, new, again=again, progress=report)
+    with closing(open_store(source, create=False)) as old, closing(open_store(target, unfinished=True)) as new:
+        try:
+            with count_bar(quiet=as_json) as report:
+                done = copy_store(old, new, again=again, progress=report)
+        except StoreUnavailable as error:
+            raise StoreError(f"the copy is incomplete: {error}; then run the same command again, which continues it") from error
     if as_json:
         print_json({"from": mask_password(source), "to": mask_password(target), "equal": done.equal, **asdict(done)})
     else:
@@ -74,9 +79,9 @@ def copy(
             for row in done.tables
         )
         print_table(make_table(columns, rows, right=columns[1:]))
-        equal = "equal" if done.equal else "NOT equal"
-        typer.echo(f"{done.written} rows written, {done.deleted} deleted; {equal} up to change {done.until}")
-        if not done.equal:
+        equal = "" if done.equal else "NOT "
+        typer.echo(f"{done.written} rows written, {done.deleted} deleted; {equal}equal up to change {done.until}")
+        if equal:
             typer.echo("the two stores differ; if nothing else writes to them, run the command again with --again", err=True)
         if done.behind:
             typer.echo(f"{done.behind} changes arrived meanwhile; to copy them, run the command again with --again", err=True)
@@ -220,17 +225,10 @@ def backup(
     typer.echo(json.dumps(row, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {row['bytes']} bytes")
 
 
-RESTORING_SUFFIXES = (".restoring", ".restoring-wal", ".restoring-shm")
-"""Suffixes of a SQLite file until it is complete, and of the files that SQLite creates beside it."""
-
-
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
     to: Annotated[str | None, typer.Option(help="An empty store; default: that of sources.yaml.")] = None,
-    sources: Annotated[
-        Path | None,
-        typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, written to this folder."),
-    ] = None,
+    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest, else the backup's, written here.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Only check the backup.")] = False,
     as_json: AsJsonLine = False,
 ) -> None:
@@ -267,21 +265,18 @@ def _open_new_store(uri: str) -> Iterator[Store]:
         with closing(open_store(uri, unfinished=True)) as store:
             yield store
         return
-    files = [path.with_name(path.name + ending) for ending in RESTORING_SUFFIXES]
-    _remove(files)
-    try:
-        with closing(open_store(sqlite_uri(files[0]))) as store:
-            yield store
-        if files[1].exists():  # SQLite merges it into the file when closing, if possible
-            raise BackupError(
-                f"{path}: not restored: could not write everything; check the free disk space, and that no process reads {files[0]}"
-            )
-        files[0].replace(path)
-    finally:
-        _remove(files)
-
-
-def _remove(paths: list[Path]) -> None:
-    for path in paths:
-        with suppress(OSError):  # it is missing, or already renamed
-            path.unlink()
+    if logs := [log for ending in ("-wal", "-journal") if (log := path.with_name(path.name + ending)).exists()]:
+        raise BackupError(f"{logs[0]} belongs to another database, and would damage this one: move it to that file, or delete it")
+    part = path.with_name(f".{path.name}.restoring") / path.name
+    with locked_folder(path.parent):
+        shutil.rmtree(part.parent, ignore_errors=True)  # of a killed restore
+        try:
+            with closing(open_store(sqlite_uri(part))) as store:
+                yield store
+            if part.with_name(f"{part.name}-wal").exists():  # SQLite merges it into the file when closing, if possible
+                raise BackupError(f"{path}: not restored: could not write everything; check the disk, and that no process reads {part}")
+            if path.exists():
+                raise BackupError(f"{path}: not restored: another process has created it meanwhile; stop that, and move the file away")
+            part.replace(path)
+        finally:
+            shutil.rmtree(part.parent, ignore_errors=True)

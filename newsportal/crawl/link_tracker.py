@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from newsportal.classify.topics import SEARCH
-from newsportal.crawl import backoff
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.reader_pool import CrawlReaders
 from newsportal.crawl.record import record_of
@@ -57,6 +56,10 @@ OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")  # links are never 
 
 # Wait of a link after a transient failure, doubled with each failure. The next visit of its source retries it at once.
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=15), timedelta(hours=6)
+
+# Failures of the browser that the page may cause: after the third in a row (chosen: a machine may be overloaded twice) it waits a week
+HANGS = ("render-timeout", "render-memory", "render-crashed")
+MAX_HANGS, HANG_PAUSE = 3, timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class LinkTracker(SourceStates):
         by_name: dict[str, Link] = {}
         for link in links:
             by_name.setdefault(name_of(link), link)
-        known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
+        known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name))
         if marks := {name: TopicMark(link.topic, SEARCH) for name, link in by_name.items() if link.topic and name in known}:
             await asyncio.to_thread(self.store.add_topic_marks, marks, now=utcnow())  # another topic's search met these articles first
         titles = {name: link.title for name, link in by_name.items() if link.title and name not in known}
@@ -200,7 +203,7 @@ class LinkTracker(SourceStates):
         replay has no queue: its lists name the links again. Raises ``StoreError``."""
         if self._replay:
             await asyncio.to_thread(self.store.links.forget, source)
-        if released := await asyncio.to_thread(self.store.links.release, source):
+        if released := await asyncio.to_thread(self.store.links.release, source, (utcnow() + LAST_RETRY).timestamp()):
             self.note(source, TAKEN_OVER)
         return released, await asyncio.to_thread(self.store.links.held, source)
 
@@ -236,26 +239,24 @@ class LinkTracker(SourceStates):
         self.count(link.source, "parsed", topic=link.topic)
         self.count(link.source, column, topic=link.topic)
         if later:
-            await self._postpone(link, "incomplete")
+            await self._postpone(link, "incomplete", await self._row(link))
         elif not written:
             await self._finish(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
-        """Record that ``link`` failed. ``later``: retry, unless its page hangs often or it has failed for too long."""
+        """Record that ``link`` failed. ``later``: retry, unless it has failed for too long."""
         self._decided(link)
         later = later or reason == AWAITS_SIBLING
-        row = await self._row(link) if later and reason not in OUR_OWN else None
+        row = await self._row(link) if later else None
         limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP  # longer if the network may be down
-        if row is not None and utcnow().timestamp() - row.added > limit.total_seconds():
+        if row is not None and reason not in OUR_OWN and utcnow().timestamp() - row.added > limit.total_seconds():
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             self.count(link.source, "failed", GIVEN_UP)
             await self._finish(link, GIVEN_UP, reason)
             return
         self.count(link.source, "failed", reason)
-        if later and reason in backoff.HANGS:
-            later = not await backoff.record_hang(self, link)
         if later:
-            await self._postpone(link, reason)
+            await self._postpone(link, reason, row)
         else:
             await self._finish(link, FAILED, reason)
 
@@ -283,9 +284,12 @@ class LinkTracker(SourceStates):
         except StoreError:
             return None
 
-    async def _postpone(self, link: Link, reason: str) -> None:
-        row = await self._row(link)
-        wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
+    async def _postpone(self, link: Link, reason: str, row: LinkState | None) -> None:
+        failures = row.failures if row else 0
+        wait = min(FIRST_RETRY * 2 ** min(failures, 10), LAST_RETRY)
+        if failures + 1 >= MAX_HANGS and row is not None and {reason, row.reason} <= set(HANGS):
+            self.note(link.source, Message("note.pages-hung", runs=MAX_HANGS, days=HANG_PAUSE.days))
+            wait = HANG_PAUSE
         at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
         with warned(logger, "%s will be requested once more", link.url, url=link.url):
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
@@ -306,7 +310,7 @@ class LinkTracker(SourceStates):
 
     def forget(self, source: str) -> None:
         """Forget what this process saved of a visit."""
-        for memory in (self._errors, self._validators, self._pauses, self.hung):
+        for memory in (self._errors, self._validators, self._pauses):
             memory.pop(source, None)
         self._layouts.discard(source)
         self.met.discard(source)

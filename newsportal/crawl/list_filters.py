@@ -9,7 +9,6 @@ from typing import Final
 
 from scrapy import Request, Spider
 
-from newsportal.crawl.backoff import paused
 from newsportal.crawl.link_tracker import Filtered, LinkTracker, utcnow
 from newsportal.crawl.requests import can_request, name_of
 from newsportal.extractors.forum.kinds import Listed
@@ -54,8 +53,6 @@ async def filter_threads(
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if can_request(link.url)}
     stored = await asyncio.to_thread(tracker.store.threads.find_stored, list(names))
     old = {name for name, (_, listed) in names.items() if name in stored and not has_grown(listed, stored[name])}
-    paused_names = await paused(tracker, [link for link, _ in names.values()])
-    old |= {name for name, (link, _) in names.items() if name_of(link) in paused_names}
     links = [names[name][0] for name in reversed(names) if name not in old]
 
     def request(link: Link) -> Request:
@@ -78,8 +75,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
     stories = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
     old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.fruitless_visits >= MAX_FRUITLESS}
-    refused = await asyncio.to_thread(tracker.store.galleries.filter_refused, set(names) - known, now=utcnow())
-    old |= refused | await paused(tracker, list(names.values()))
+    old |= await asyncio.to_thread(tracker.store.galleries.filter_refused, set(names) - known, now=utcnow())
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
     stale = bool(names) and old == set(names) and not await tracker.added_in_visit(names.values())
     broken = [link for link in links if not can_request(link.url)]

@@ -268,7 +268,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     def _opened(self) -> Queue:
         """Open the queue, in its thread. Raises ``FrontierUnavailable``."""
-        from newsportal.crawl.queues.opening import open_plain, open_queue
+        from newsportal.crawl.queues import open_plain, open_queue
 
         settings = self._crawler.settings
         addon = self._crawler.get_addon(SourcesAddon)

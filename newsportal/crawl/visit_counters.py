@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from scrapy.statscollectors import StatsCollector
 
-from newsportal.crawl import backoff
 from newsportal.errors import StoreError
 from newsportal.items.report import COUNTERS, SourceReport
 from newsportal.items.visits import COUNT_COLUMNS, Visit, newest
@@ -150,7 +149,6 @@ class SourceStates:
         self._stats, self._reach, self.store = stats, reach, store
         self._notes: dict[str, dict[Message, None]] = defaultdict(dict)
         self.visit_counts = VisitCounters()
-        self.hung: dict[str, set[str]] = defaultdict(set)
         self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
         self._errors: dict[str, str] = {}
         self._pauses: dict[str, datetime] = {}
@@ -248,7 +246,7 @@ class SourceStates:
 
     async def transfer_visit(self, source: str) -> None:
         """Save this process's findings about a visit that another process closes. Raises ``StoreError``."""
-        if self._validators.get(source) or source in self._pauses or source in self._layouts or self.hung.get(source):
+        if self._validators.get(source) or source in self._pauses or source in self._layouts:
             await asyncio.to_thread(lambda: self.store.save_source_state(self._seen(self.store.source_state(source), utcnow())))
 
     def _seen(self, state: SourceState, now: datetime) -> SourceState:
@@ -257,7 +255,6 @@ class SourceStates:
             state, validators={**state.validators, **self._validators.get(source, {})},
             rest_until=self._pauses.get(source, state.rest_until),
             layout_changed=now if source in self._layouts else state.layout_changed,
-            hung=backoff.count_hangs(state.hung, self.hung.get(source, set()), now),
         )  # fmt: skip
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:

@@ -27,7 +27,7 @@ def make_page(html: str | bytes, url: str, content_type: str | None = None) -> P
     """Return a page fetched now. ``str`` input is treated as UTF-8, whatever encoding it declares."""
     if isinstance(html, str):
         html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
-    return Page(url, html, datetime.now(UTC), content_type=content_type)
+    return Page(url, bytes(memoryview(html)), datetime.now(UTC), content_type=content_type)  # TypeError for None or a path
 
 
 def read_article(page: Page, link: Link | None = None, algorithm: str = "best", *, any_page: bool = False) -> Article:

@@ -18,7 +18,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "note.known-titles": "%(number)s {link was|links were} not followed, for {its title|their titles} of stored articles (title-words)",
     "note.links-waiting": "%(number)s {link is|links are} waiting for a retry (%(reason)s), the first at %(at)s",
     "note.given-up": "articles that could not be fetched for at least %(days)s days are no longer tried (%(reason)s)",
-    "note.pages-hung": "some pages hung in the browser in at least %(runs)s runs, and are skipped for %(days)s days",
+    "note.pages-hung": "some pages hung in the browser at least %(runs)s times in a row, and are skipped for %(days)s days",
     "note.canonical-taken": "some pages declare the URL of another article (rel=canonical) and are stored under their own",
     "note.rule-finds-nothing": "the rule under article: finds no text on some pages",
     "note.text-from-feed": "text taken from the feed where pages fail (%(reason)s)",

@@ -278,8 +278,8 @@ class Visit:
         return self._marked.starred(story_id)
 
     def cached_compilation(self, make: Callable[[], T], until: datetime, *key: Hashable) -> T:
-        """Return the result of ``make`` for the time before ``until``, some minutes old. Raises 429 and 503: :meth:`Compilations.get`."""
-        return self.portal.compilations.get(address_of(self.request), make, until, *key)
+        """Return the result of ``make`` up to ``until``, minutes old unless articles were hidden since. See :meth:`Compilations.get`."""
+        return self.portal.compilations.get(address_of(self.request), make, until, *key, *self.portal.store.last_hidden())
 
     @property
     def current_url(self) -> str:

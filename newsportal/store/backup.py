@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from newsportal import __version__
-from newsportal.errors import BackupError, NewsportalError
+from newsportal.errors import BackupError, StoreError
 from newsportal.store import container
 from newsportal.store.container import new_file
 from newsportal.store.copying import OnProgress, ignore_progress, is_empty
@@ -233,16 +233,16 @@ class Restored:
 
 
 def restore(path: Path, store: Store, *, manifest: Manifest, progress: OnProgress = ignore_progress) -> Restored:
-    """Write a backup verified by :func:`verify` into an empty store, or resume its interrupted restore. If that fails, the rows written
-    are deleted; if the process dies, the mark in the store identifies the unfinished backup.
+    """Write a backup verified by :func:`verify` into an empty store, or resume its interrupted restore. If that fails or the process dies,
+    the mark in the store identifies the unfinished backup.
 
-    Raises ``BackupError`` if the store holds anything else or another process wrote to it meanwhile, and the errors of the store.
+    Raises ``BackupError`` if the store holds anything else, another process wrote to it meanwhile, or it fails.
     """
     interrupted = store.records.restoring()  # rows of this backup that were restored before are written again: the same rows
     if interrupted is not None and interrupted != manifest.name:
         raise BackupError(
-            "the target store has an interrupted restore of another backup and was not changed; restore "
-            "that one again, delete this store by hand, or name another one: --to URI"
+            "the target store has an interrupted copy, or an interrupted restore of another backup, and was not changed; repeat "
+            "that, delete this store by hand, or name another one: --to URI"
         )
     if interrupted is None:
         if not is_empty(store.records):
@@ -252,9 +252,8 @@ def restore(path: Path, store: Store, *, manifest: Manifest, progress: OnProgres
         written = _write_rows(path, store.records, manifest.rows, progress)
         store.records.finish()
         store.records.mark(None)
-    except BaseException as error:
-        _delete_restored(path, store.records, error)
-        raise
+    except StoreError as error:
+        raise BackupError(f"{path}: not completely restored: {error}; then restore the same file again, which continues") from error
     with store.records.reading() as reader:
         rows = sum(reader.count(form) for form in FORMS)
     if rows != written:  # rows of another process must not be deleted
@@ -263,22 +262,6 @@ def restore(path: Path, store: Store, *, manifest: Manifest, progress: OnProgres
             "stop that process, and restore to another store: --to URI"
         )
     return Restored(manifest, written, manifest.rows - written)
-
-
-def _delete_restored(path: Path, records: Records, error: BaseException) -> None:
-    """Delete the restored rows. Raises ``BackupError`` if that fails, too."""
-    try:
-        for form in reversed(FORMS):  # children before their parents
-            with records.reading() as reader:
-                keys = [form.key_of(row) for row in reader.rows(form)]
-            for chunk in chunks(keys):
-                records.delete(form, chunk)
-        records.mark(None)
-    except NewsportalError as failure:
-        raise BackupError(
-            f"{path}: not restored ({error}), and the rows already written could not be deleted ({failure}); "
-            "delete that store by hand, restore the same file to it again, or restore to another store: --to URI"
-        ) from error
 
 
 def _write_rows(path: Path, records: Records, total: int, progress: OnProgress) -> int:

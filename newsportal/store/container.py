@@ -4,11 +4,11 @@ is ever extracted to disk.
 Input is untrusted: names that escape a folder, links, devices, duplicate names, oversized files and decompression bombs are refused before
 they are read. Tar headers are parsed here, because ``tarfile`` allocates as much memory as they demand.
 
-The writing process holds a lock on the file, which the system releases when the process ends. A temporary file without a lock is therefore
-left over from a killed backup. Process ids would not work: they are the same in different containers.
+The writing process locks the file until it ends (ids of processes are the same in different containers): one without lock is left over.
 """
 
 import io
+import os
 import re
 import sys
 import tarfile
@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -51,6 +51,21 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Create and lock a folder. Raises ``BackupError`` if another process holds the lock."""
+    with ExitStack() as stack:
+        with suppress(OSError):  # no folder, which opening the store in it reports; or a disk without locks
+            folder.mkdir(parents=True, exist_ok=True)
+            if fcntl is not None:
+                stack.callback(os.close, number := os.open(folder, os.O_RDONLY))
+                try:
+                    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise BackupError(f"{folder}: another restore is running there; wait for its end, or stop it first") from error
+        yield
 
 
 def leftover_files(path: Path) -> list[Path]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, and_, func, select
 from newsportal.errors import StoreError
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Key, Records, TableReader, canonical, digest
+from newsportal.store.schema import COPY
 from newsportal.store.store import Store
 from newsportal.store.tables import ARTICLES, STORIES
 
@@ -64,17 +65,19 @@ def is_empty(records: Records) -> bool:
 
 
 def copy(source: Store, target: Store, *, again: bool = False, progress: OnProgress = ignore_progress) -> CopyResult:
-    """Make ``target`` equal to ``source``. Raises ``StoreError`` if the target is not empty, unless it is an earlier copy of ``source`` and
-    ``again`` is set."""
-    if not is_empty(target.records):
+    """Make ``target`` equal to ``source``; until then no other process can open it. Raises ``StoreError`` if the target is not empty, but
+    for an interrupted copy of ``source``, or a complete one if ``again`` is set."""
+    if (begun := target.records.restoring()) not in (None, COPY):
+        raise StoreError("the target store has an interrupted restore; finish that, or name another store (nothing was written)")
+    if is_empty(target.records):
+        target.records.mark(COPY)
+    else:
         with source.records.reading() as reader, target.records.reading() as target_reader:
             extra = _find_own(reader, target_reader)
         if extra:
             raise StoreError(f"the target store has {extra} that the source store does not have; name an empty one (nothing was written)")
-        if not again:
-            raise StoreError(
-                "the target store is not empty: it has a complete or partial copy of this one; to continue or update it, use --again"
-            )
+        if not again and begun is None:
+            raise StoreError("the target store is not empty: it has a copy of this one; to update it, use --again")
     written = deleted = 0
     for _ in range(PASSES):
         until = source.last_seq()
@@ -91,6 +94,8 @@ def copy(source: Store, target: Store, *, again: bool = False, progress: OnProgr
         result = CopyResult(tuple(compared), written, deleted, until, source.last_seq() - until)
         if not result.behind and result.equal:
             break
+    if result.equal:
+        target.records.mark(None)
     return result
 
 

@@ -121,13 +121,10 @@ STATE_MOMENTS: Final = ("rest_until", "next_visit", "last_run", "last_success", 
 
 def _source_state(plain: Mapping[str, Any]) -> SourceState:
     return build(
-        SourceState, plain, **dict.fromkeys(STATE_MOMENTS, datetime.fromisoformat), validators=_tuples, hung=_tuples,
+        SourceState, plain, **dict.fromkeys(STATE_MOMENTS, datetime.fromisoformat),
+        validators=lambda pages: {url: tuple(validators) for url, validators in pages.items()},
         hubs=lambda pages: {url: HubPage(*page) for url, page in pages.items()},
     )  # fmt: skip
-
-
-def _tuples(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
-    return {key: tuple(values) for key, values in lists.items()}
 
 
 LEARNT: Final = "extractor:"  # prefix of the names in ``site_lines`` under which extraction methods keep what they learned

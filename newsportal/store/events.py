@@ -132,7 +132,7 @@ class Events(Part):
             _write_vectors(connection, {assignment.event_id: vectors[assignment.event_id] for assignment in new})
             upsert(connection, EVENT_STORIES, [asdict(assignment) | {"words": list(map(storable, assignment.words))} for assignment in new])
             touched_events = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
-            _refresh(connection, {assignment.event_id for assignment in new} | touched_events | (_outdated(connection) if again else set()))
+            recount(connection, {assignment.event_id for assignment in new} | touched_events | (_outdated(connection) if again else set()))
             upsert(connection, EVENT_POSITION, [{"name": "log", "seq": up_to}], update=("seq",))
         return True
 
@@ -140,7 +140,7 @@ class Events(Part):
         """Remove all stories from events, except those of editors, so that the change log is read from its start; return the rest."""
         with self._write() as connection:
             connection.execute(delete(EVENT_STORIES).where(EVENT_STORIES.c.by.is_(None)))
-            _refresh(connection, set(connection.scalars(select(EVENTS.c.id))))
+            recount(connection, set(connection.scalars(select(EVENTS.c.id))))
             upsert(connection, EVENT_POSITION, [{"name": "log", "seq": 0}], update=("seq",))
             return list(connection.scalars(select(EVENTS.c.id).order_by(EVENTS.c.id)))
 
@@ -165,10 +165,10 @@ class Events(Part):
                 connection.execute(row.values(title=None if edit.title[1] is None else storable(edit.title[1])))
             if edit.pinned is not None:
                 connection.execute(row.values(pinned=edit.at if edit.pinned[1] else None))
-            redirects = dict(edit.moves.values())  # unless stories remain: _refresh deletes those redirects
+            redirects = dict(edit.moves.values())  # unless stories remain: recount deletes those redirects
             upsert(connection, EVENT_REDIRECTS, [{"id": old, "event_id": to} for old, to in redirects.items()], update=("event_id",))
             connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(redirects.values())))
-            _refresh(connection, edit.events)
+            recount(connection, edit.events)
             moves = {"stories": {story: list(move) for story, move in edit.moves.items()}, "title": edit.title, "pinned": edit.pinned}
             written = {"kind": edit.kind, "event_id": edit.event_id, "at": edit.at, "by": name(edit.by), "moves": moves}
             (number,) = connection.execute(insert(EVENT_EDITS).values(written)).inserted_primary_key or (0,)
@@ -288,7 +288,7 @@ def _outdated(connection: Connection) -> set[str]:
     return set(connection.scalars(query.where(EVENTS.c.stories != func.coalesce(counts.c.number, 0))))
 
 
-def _refresh(connection: Connection, ids: Collection[str]) -> None:
+def recount(connection: Connection, ids: Collection[str]) -> None:
     """Recompute the figures of events from their stories, and delete empty events unless an editor named or pinned them."""
     columns = select(EVENT_STORIES.c.event_id, *(STORIES.c[name] for name in ("id", "sites", "moment", "heat")))
     visible = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)

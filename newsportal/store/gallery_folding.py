@@ -63,11 +63,8 @@ def _key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-COLUMNS: Final = (
-    *(ARTICLES.c[name] for name in ("id", "story_id", "title", "moment")),
-    ARTICLES.c.text.label("article_text"),
-    GALLERIES.c.text,
-)
+_ROW: Final = (ARTICLES.c[name] for name in ("id", "story_id", "title", "moment"))
+COLUMNS: Final = (*_ROW, ARTICLES.c.text.label("article_text"), GALLERIES.c.text)
 
 
 def fold_gallery(connection: Connection, id: str) -> Fold | None:

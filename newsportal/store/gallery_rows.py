@@ -23,8 +23,7 @@ MAX_TEXT: Final = 200_000
 SHOWN_IN_LISTS: Final = 3  # pictures stored in the article's row, which every list reads: the cover and two more
 
 
-IMAGE_COLUMNS: Final = {"page": "page_url", "print": "perceptual_hash", "dropped": "hidden_reason"}
-"""Fields of an image → columns of ``gallery_pictures``; the others have equal names."""
+IMAGE_COLUMNS: Final = {"page": "page_url", "print": "perceptual_hash", "dropped": "hidden_reason"}  # fields of ``Image`` → columns
 
 
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Executable, bindparam, delete, func, insert, 
 
 from newsportal.store.columns import name, storable
 from newsportal.store.dialects import chunks
-from newsportal.store.link_tables import ASIDE, DONE, HELD, HOSTS, LATER, LEASED, LINES, LINKS, OVER, WAITING, Moments, Task, Terms
+from newsportal.store.link_tables import ASIDE, DONE, HELD, HOST_QUEUES, LATER, LEASED, LINKS, OVER, WAITING, Moments, Task, Terms
 
 SLICE: Final = 500  # rows deleted in one transaction: some hundredths of a second in which other writers wait
 SUSPECT_TRIES: Final = 2  # died workers after which a request is leased on its own. One death may be bad luck: a worker has many requests.
 
-Line = tuple[str, str]  # host and queue
+HostQueue = tuple[str, str]  # host and queue
 
 
 class Row(NamedTuple):
@@ -64,14 +64,11 @@ TOP = (
     .where(LINKS.c.queue == bindparam("b_queue"), LINKS.c.state == "ready", LINKS.c.host == bindparam("b_host"))
     .scalar_subquery()
 )
-ON_LINE = (LINES.c.host == bindparam("b_host"), LINES.c.queue == bindparam("b_queue"))
-COUNT_LINE = (
-    update(LINES)
-    .where(*ON_LINE)
-    .values(waiting=LINES.c.waiting + bindparam("b_waiting"), ready=LINES.c.ready + bindparam("b_ready"), top=TOP)
-)
-END_LINE = delete(LINES).where(*ON_LINE, LINES.c.waiting <= 0)
-HOST = select(HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(HOSTS.c.host == bindparam("h"))
+_HOST_QUEUE = (HOST_QUEUES.c.host == bindparam("b_host"), HOST_QUEUES.c.queue == bindparam("b_queue"))
+_MORE = {name: HOST_QUEUES.c[name] + bindparam(f"b_{name}") for name in ("waiting", "ready")}
+COUNT = update(HOST_QUEUES).where(*_HOST_QUEUE).values(**_MORE, top=TOP)
+BEGIN = insert(HOST_QUEUES).values(**{name: bindparam(f"b_{name}") for name in ("host", "queue", "waiting", "ready")}, top=TOP)
+END = delete(HOST_QUEUES).where(*_HOST_QUEUE, HOST_QUEUES.c.waiting <= 0)
 
 
 @dataclass(slots=True)
@@ -83,8 +80,8 @@ class LinkTransaction:
     terms: Terms = field(default_factory=Terms)
     queue: str = ""
     worker: int = 0
-    _waiting: Counter[Line] = field(default_factory=Counter)
-    _ready: Counter[Line] = field(default_factory=Counter)
+    _waiting: Counter[HostQueue] = field(default_factory=Counter)
+    _ready: Counter[HostQueue] = field(default_factory=Counter)
     _lanes: dict[tuple[str, str], None] = field(default_factory=dict)
 
     @property
@@ -209,16 +206,15 @@ class LinkTransaction:
         self._advance()
         shrunk = list[dict[str, Any]]()
         for (host, queue), waiting in self._waiting.items():
-            ready = self._ready[host, queue]
-            values = {"b_host": host, "b_queue": queue, "b_waiting": waiting, "b_ready": ready}
+            values = {"b_host": host, "b_queue": queue, "b_waiting": waiting, "b_ready": self._ready[host, queue]}
             if waiting <= 0:
                 shrunk.append(values)
-            elif not self.connection.execute(COUNT_LINE, values).rowcount:
-                self._begin_line(host, queue, waiting, ready)
+            elif not self.connection.execute(COUNT, values).rowcount:
+                self.connection.execute(BEGIN, values)
         if shrunk:
-            self.connection.execute(COUNT_LINE, shrunk)
-        if ended := [{"b_host": line["b_host"], "b_queue": line["b_queue"]} for line in shrunk if line["b_waiting"] < 0]:
-            self.connection.execute(END_LINE, ended)
+            self.connection.execute(COUNT, shrunk)
+        if ended := [{name: values[name] for name in ("b_host", "b_queue")} for values in shrunk if values["b_waiting"] < 0]:
+            self.connection.execute(END, ended)
         self._lanes.clear()
         self._waiting.clear()
         self._ready.clear()
@@ -244,17 +240,6 @@ class LinkTransaction:
     def _select(self, query: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
         return [Row(*found) for found in self.connection.execute(query, values).all()]
 
-    def _begin_line(self, host: str, queue: str, waiting: int, ready: int) -> None:
-        """Insert the line of a host with its first row."""
-        holder, free_at = 0, 0.0
-        row = self.connection.execute(HOST, {"h": host}).first()
-        if row is not None:
-            holder, free_at = row[0] or (-row[2] if row[3] > self.ticks else 0), row[1]
-        top = self.connection.scalar(select(TOP), {"b_queue": queue, "b_host": host})
-        values = {"waiting": waiting, "ready": ready, "top": top, "holder": holder, "free_at": free_at}
-        resting = int(holder == 0 and free_at > self.ticks)
-        self.connection.execute(insert(LINES).values(host=host, queue=queue, resting=resting, **values))
-
 
 def number_of(name: str) -> int:
     """Hash a name to 64 bits: a million take 20 MB, with one collision in 10 million cases."""
@@ -272,8 +257,7 @@ def rows_of(connection: Connection, ids: Iterable[str]) -> list[Row]:
 
 def rebuild(connection: Connection) -> None:
     """Rebuild the counts of hosts, for rows copied from another database."""
-    for table in (LINES, HOSTS):
-        connection.execute(delete(table))
+    connection.execute(delete(HOST_QUEUES))
     connection.execute(update(LINKS).where(LINKS.c.state == LEASED).values(state="ready", worker=None, since=None))
     connection.execute(update(LINKS).where(LINKS.c.state == "ready", LINKS.c.lane.is_not(None)).values(state="behind"))
     tx = LinkTransaction(connection, Moments(0.0, 0.0))

@@ -112,31 +112,29 @@ LINKS = Table(
 """One row per link (``id``: hash of its identity) or request (``id``: hash of the request); ``queue`` is the spider. ``precedence``:
 negative priority, so that one index has the order. ``tries``: workers that died with it. ``body``: the request as JSON, else empty."""
 
-LINES = Table(
-    "link_lines",
+HOST_QUEUES = Table(
+    "link_host_queues",
     METADATA,
     Column("host", String(NAME_CHARS), primary_key=True),
     Column("queue", String(QUEUE_CHARS), primary_key=True),
     Column("waiting", Integer, nullable=False),
     Column("ready", Integer, nullable=False),
-    Column("top", Integer),
-    Column("holder", BigInteger, nullable=False),
-    Column("resting", Integer, nullable=False),
-    Column("free_at", Float(53), nullable=False),
-    Index("ix_link_lines_queue_resting_free_at", "queue", "resting", "free_at"),
-    Index("ix_link_lines_queue_holder_resting_top", "queue", "holder", "resting", "top", "free_at", "host"),
+    Column("top", Integer),  # the lowest precedence of its ready rows
+    Index("ix_link_host_queues_queue_top", "queue", "top", "host"),
 )
+"""Numbers of waiting and of ready rows by host and queue."""
 
-HOSTS = Table(
-    "link_hosts",
+HOST_LOCKS = Table(
+    "link_host_locks",
     METADATA,
     Column("host", String(NAME_CHARS), primary_key=True),
-    Column("holder", BigInteger, nullable=False),
-    *(Column(name, Float(53), nullable=False) for name in ("free_at", "gap")),
-    Column("wanted_by", BigInteger, nullable=False),
-    Column("wanted_until", Float(53), nullable=False),
-    Index("ix_link_hosts_holder", "holder"),
+    Column("worker", BigInteger, nullable=False),
+    Column("next_request", Float(53), nullable=False),
+    Column("requested_by", BigInteger, nullable=False),
+    Column("requested_until", Float(53), nullable=False),
+    Index("ix_link_host_locks_worker", "worker"),
 )
+"""Hosts in use. ``worker``: 0 for a released host, which is reserved for ``requested_by`` until ``requested_until``. Times in ticks."""
 
 WORKERS = Table(
     "link_workers",
@@ -147,9 +145,9 @@ WORKERS = Table(
     Column("machine", String(NAME_CHARS), nullable=False),
     Column("pid", BigInteger, nullable=False),
     Column("started", String(64)),
-    *(Column(name, Float(53), nullable=False) for name in ("since", "beat", "delay", "hungry")),
+    *(Column(name, Float(53), nullable=False) for name in ("since", "heartbeat", "delay", "starved_until")),
     Column("draining", Integer, nullable=False),
-    Column("doing", LONG_TEXT, nullable=False),
+    Column("activity", LONG_TEXT, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -168,7 +166,7 @@ CLOCK = Table(
     *(Column(name, Float(53), nullable=False) for name in ("ticks", "shift", "swept")),
 )  # one row: when the tables were last cleaned up, and the offset of the server's clock
 
-WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)  # state of running processes: not copied with a store
+WORK_TABLES = (HOST_QUEUES, HOST_LOCKS, WORKERS, CLAIMS, CLOCK)  # state of running processes: not copied with a store
 
 QUEUE_TABLES = (LINKS, *WORK_TABLES)
 

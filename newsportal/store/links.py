@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from threading import RLock
+from time import time
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, func, select, union
@@ -60,6 +62,11 @@ class Links(Part):
         with self._read() as connection:
             return step(LinkTransaction(connection, self._clock(connection), terms or Terms(), queue))
 
+    def clock_ahead(self) -> timedelta:
+        """Return by how much this machine's clock is ahead of that of the store's server."""
+        with self._read() as connection:
+            return timedelta(seconds=round(time() - self._clock(connection).wall))
+
     # links
 
     def states(self, ids: Collection[str]) -> dict[str, LinkState]:
@@ -100,11 +107,10 @@ class Links(Part):
                 if row.state in (*WAITING, LATER, LEASED, HELD):
                     tx.fail(row, reason, at)
 
-    def release(self, source: str) -> list[str]:
-        """Retry links of a source now that failed temporarily, and return their ids."""
-        query = select(LINKS.c.id).where(
-            LINKS.c.source == stored_name(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
-        )
+    def release(self, source: str, until: float) -> list[str]:
+        """Retry links of a source now that failed temporarily and wait no longer than ``until``, and return their ids."""
+        waiting = (LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1, LINKS.c.not_before <= until)
+        query = select(LINKS.c.id).where(LINKS.c.source == stored_name(source), *waiting)
         if not self._scalars(query.limit(1)):
             return []
         with self.transaction() as tx:

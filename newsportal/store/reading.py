@@ -175,6 +175,10 @@ class Articles(Part):
     def last_seq(self) -> int:
         return self._scalar(select(func.max(CHANGES.c.seq))) or 0
 
+    def last_hidden(self) -> tuple[Any, ...]:
+        """Return the number of hidden articles and when the last one was hidden: while both stay, cached texts may be shown."""
+        return tuple(self._rows(select(func.count(), func.max(ARTICLES.c.hidden)).where(ARTICLES.c.hidden > EPOCH))[0])
+
     def tally(self) -> Tally:
         with self._read() as connection:
 

@@ -206,8 +206,8 @@ class Change:
 class SourceState:
     """State of a source kept between runs: HTTP validators by list page, backoff after a block, the last result.
 
-    ``unfinished``: start of a visit that did not finish (killed, stopped, a list page failed). ``hung``: pages that hang in the browser
-    (hash of the link's name → number of runs, and last time in ISO 8601). ``hubs``: hub pages that a region follows.
+    ``unfinished``: start of a visit that did not finish (killed, stopped, a list page failed). ``hubs``: hub pages that a
+    region follows.
     """
 
     source: str
@@ -221,7 +221,6 @@ class SourceState:
     failures_in_row: int = 0
     layout_changed: datetime | None = None
     unfinished: datetime | None = None
-    hung: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     hubs: Mapping[str, HubPage] = field(default_factory=dict)
 
 

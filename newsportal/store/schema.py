@@ -3,7 +3,7 @@
 An up-to-date database costs one query; neither that nor creating the tables of an empty one loads Alembic.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -25,8 +25,8 @@ VERSION_TABLE = "alembic_version"
 
 MYSQL_TABLES: Final = {"engine": "InnoDB", "charset": "utf8mb4"}
 
-RESTORING = "restoring "
-"""Prefix of the revision while a backup is restored into the database, followed by the backup's name: 32 characters at most."""
+RESTORING, COPY = "restoring ", "copy"
+"""Prefix of the revision while a backup or a store is copied into the database, followed by the backup's name or ``copy``: at most 32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,23 +85,27 @@ def prepare(engine: Engine, chain: MigrationChain = STORE, *, unfinished: bool =
 
 
 def create(connection: Connection, chain: MigrationChain = STORE) -> None:
-    """Create the tables of the newest revision in an empty database.
-
-    MySQL commits after every table: tables left by a killed process are completed.
-    """
+    """Create the tables of the newest revision in an empty database."""
     database = connection.dialect.name
     if database == "sqlite":
         raw = connection.connection.cursor()
         for statement in _statements(chain):
             raw.execute(statement)
         raw.close()
+    elif database in COLLATIONS:
+        complete(connection, tables_of(chain, database))
     else:
-        resumed = database in COLLATIONS
         for table in tables_of(chain, database):
-            table.create(connection, checkfirst=resumed)
-            for index in table.indexes if resumed else ():
-                index.create(connection, checkfirst=True)
+            table.create(connection, checkfirst=False)
     connection.execute(text(f"INSERT INTO {chain.table} (version_num) VALUES (:head)"), {"head": chain.head})  # noqa: S608  a constant
+
+
+def complete(connection: Connection, tables: Iterable[Table]) -> None:
+    """Create the tables and indexes that are missing: MySQL commits after each, so a killed process leaves a part of them."""
+    for table in tables:
+        table.create(connection, checkfirst=True)
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
 
 
 @cache
@@ -140,9 +144,11 @@ def _is_ready(found: str | None, chain: MigrationChain, place: str, unfinished: 
     if found is None or not found.startswith(RESTORING):
         return found == chain.head
     if not unfinished:
+        copied = found.endswith(f" {COPY}")
+        what, command = ("copy", "store copy` with the same stores again") if copied else ("restore", "restore` with the same file again")
         raise StoreUnfinished(
-            f"{place}: a restore into this store was interrupted or is in progress: it has only a part of the backup; to continue, run "
-            "`newsportal restore` with the same file again, or name another store in sources.yaml"
+            f"{place}: a {what} into this store was interrupted or is in progress: it has only a part of the data; to continue, run "
+            f"`newsportal {command}, or name another store in sources.yaml"
         )
     return True
 

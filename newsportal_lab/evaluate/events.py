@@ -155,7 +155,7 @@ def read(file: Path) -> tuple[list[Document], dict[str, str | None]]:
                 number += 1
                 row = json.loads(line)
                 documents.append(document_of(row))
-                gold[row["id"]] = row.get("event") or row.get("cluster")
+                gold[documents[-1].id] = row.get("event") or row.get("cluster")
     except OSError as error:
         raise NewsportalError(f"{file}: {error.strerror or error}") from error
     except ValueError as error:

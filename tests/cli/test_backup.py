@@ -86,7 +86,7 @@ def test_failed_restore_leaves_no_store(folder: Path, monkeypatch: pytest.Monkey
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(Records, "write", full)
-    with pytest.raises(StoreError):
+    with pytest.raises(BackupError, match="the disk is full"):
         run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
     assert [path.name for path in folder.iterdir()] == ["门户"]
 
@@ -151,11 +151,33 @@ def test_unfinished_sqlite_file_is_not_restored(folder: Path) -> None:
     with ExitStack() as stack:
         stack.enter_context(pytest.raises(BackupError, match="not restored: could not write everything"))
         stack.enter_context(_open_new_store(uri))
-        add(f"{uri}.restoring", "1")
-        holds = sqlite3.connect(folder / "second.db.restoring")
+        add(f"sqlite:///{folder}/.second.db.restoring/second.db", "1")
+        holds = sqlite3.connect(folder / ".second.db.restoring/second.db")
         holds.execute("SELECT count(*) FROM articles").fetchone()
     holds.close()
     assert [path.name for path in folder.iterdir()] == ["门户"]
+
+
+@pytest.mark.parametrize("log", ["second.db-wal", "second.db-journal"])
+def test_log_of_a_former_database_is_refused(folder: Path, log: str) -> None:
+    """SQLite would apply it to the restored file."""
+    run("backup", "b.zip")
+    (folder / log).write_bytes(b"rows")
+    with pytest.raises(BackupError, match=f"{log} belongs to another database"):
+        run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
+    assert sorted(path.name for path in folder.iterdir()) == [log, "门户"]
+
+
+def test_concurrent_restores_and_new_stores_are_left_alone(folder: Path) -> None:
+    run("backup", "b.zip")
+    uri = f"sqlite:///{folder}/new/second.db"
+    with ExitStack() as stack:
+        stack.enter_context(pytest.raises(BackupError, match="another process has created it"))
+        stack.enter_context(_open_new_store(uri))
+        with pytest.raises(BackupError, match="another restore is running"):
+            run("restore", "b.zip", "--to", uri)
+        add(uri, "of a crawl")
+    assert titles(uri) == {"标题of a crawl"}
 
 
 def test_missing_folder_is_named(folder: Path) -> None:

@@ -51,6 +51,7 @@ def replace_sources(sources: Sources, **values: object) -> Sources:
         (None, None, "乙", ("hub",)),
         (None, None, "bing_news", ("metasearch",)),
         (None, None, "engine:bing_news", ("metasearch",)),
+        ("rss", None, "feed:甲", ("rss",)),
     ],
 )
 def test_named_source_decides(sources: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
@@ -64,6 +65,9 @@ def test_named_source_decides(sources: Sources, spider: str | None, topic: str |
         (None, "停用", None, "旅游"),
         (None, "旅行", None, "旅游"),
         (None, None, "丙", "甲, 乙"),
+        ("rss", None, "乙", "spider rss; it has: 甲$"),
+        (None, "旅游", "甲", "spider metasearch; it has: bing_news$"),
+        (None, None, "baidu_web", "甲, 乙, bing_news$"),
     ],
 )
 def test_unknown_name_error_lists_the_known_ones(

@@ -18,8 +18,8 @@ from newsportal import cli
 from newsportal.cli.doctor import findings
 from newsportal.cli.serve import poller, settler
 from newsportal.crawl.addon import scrapy_settings
+from newsportal.crawl.queues import open_queue
 from newsportal.crawl.queues.base import Queue, Task
-from newsportal.crawl.queues.opening import open_queue
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
 from newsportal.store import open_store
@@ -73,8 +73,8 @@ def task(name: str, host: str = "a.example") -> Task:
 
 def set_aside(portal: Portal, *names: str) -> None:
     """Let two workers of ended processes lease each of these tasks; ``tries`` is 2. Bodies are requests."""
+    from newsportal.crawl.queues import terms_of
     from newsportal.crawl.queues.base import Identity, machine
-    from newsportal.crawl.queues.opening import terms_of
     from newsportal.crawl.queues.table import TableQueue
     from newsportal.store.link_tables import Moments
     from newsportal.store.links import Links
@@ -213,7 +213,7 @@ def test_frontier_in_redis(shared: Portal, redis_server: Any) -> None:
 
 
 def test_location_of_the_queue(portal: Portal) -> None:
-    from newsportal.crawl.queues.opening import is_shared, place
+    from newsportal.crawl.queues import is_shared, place
     from newsportal.crawl.queues.table import TableQueue
 
     cases = {

@@ -109,7 +109,8 @@ def test_status_shows_failures_and_again_retries(folder: Path, store: Store) -> 
     assert "不要" in status.output
     assert "标题 a" in status.output
     lines = [json.loads(line) for line in run("publish", "status", "--json").output.splitlines()]
-    assert lines[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
+    assert lines[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0, "behind": 0}
+    assert (lines[1]["target"], lines[1]["behind"]) == ("files", store.last_seq()), "it never ran"
     assert [line["state"] for line in lines if "state" in line] == ["failed"]
     with closing(sqlite3.connect(folder / "cms.db")) as database:
         database.execute("DROP TRIGGER no")

@@ -16,8 +16,8 @@ from newsportal.crawl import feeder as module
 from newsportal.crawl import host_locks
 from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import CrawlEnding, HostPaused, HostQueues
+from newsportal.crawl.queues import open_table
 from newsportal.crawl.queues.base import Task, Terms
-from newsportal.crawl.queues.opening import open_table
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.requests import UnreadableTask
 from newsportal.errors import FrontierUnavailable, StoreUnavailable

@@ -36,6 +36,8 @@ def test_extract_an_article_in_one_line() -> None:
     assert newsportal.extract(HTML.encode("gb18030"), URL).title == article.title
     assert newsportal.extract(f"<meta charset=gbk>{HTML}", URL).title == article.title
     assert newsportal.extract(HTML, URL, "cetd").algorithm == "cetd"
+    with pytest.raises(TypeError, match="bytes-like object is required, not 'NoneType'"):
+        newsportal.extract(None, URL)  # type: ignore[arg-type] - a download that failed
     with pytest.raises(NotApplicable):
         newsportal.extract("<title>404 Not Found</title><p>404 Not Found</p>", URL)
 

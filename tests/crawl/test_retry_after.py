@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.crawl import backoff
-from newsportal.crawl.backoff import MAX_PAUSE, RetryAfter
+from newsportal.crawl.middlewares.retry import MAX_HOSTS, MAX_PAUSE, RetryAfter
 
 
 def test_429_pauses_the_host_at_once() -> None:
@@ -45,6 +44,6 @@ def test_consecutive_pauses_grow_and_late_responses_do_not_count() -> None:
 
 def test_number_of_remembered_hosts_is_limited() -> None:
     found = RetryAfter()
-    for number in range(backoff.MAX_HOSTS + 2):
+    for number in range(MAX_HOSTS + 2):
         found.pause_for(str(number), "/", 503, 5.0, 0.0)
-    assert len(found._pauses) == backoff.MAX_HOSTS
+    assert len(found._pauses) == MAX_HOSTS

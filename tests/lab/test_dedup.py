@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal.cli import app
+from newsportal_lab.documents import answer_file
 
 TEXT = "青河市图书馆新馆昨天上午向读者开放。新馆建在老城北门外的旧粮仓里，一共三层，藏书四十万册，晚上开到九点。"
 OTHER = "沿海三县今年的海带丰收了。渔民们天不亮就出海，把一串串海带从绳子上割下来，运到码头边的晒场，外地客商早早来订了货。"
@@ -53,8 +55,8 @@ BAD = {
     b"{": "line 1",
     b"[1]": "no object",
     b"\xff\xfe{}": "decode",
-    b'{"title": "x"}': "id must be",
-    b'{"id": 3}': "id must be",
+    b'{"id": [3]}': "id must be",
+    b"id,title": "line 1: not JSON: Expecting value, column 1",
     b'{"id": "a", "text": 5}': "must be texts",
     b'{"id": "a", "published": "yesterday"}': "isoformat",
     b'{"id": "a", "published": 5}': "ISO 8601",
@@ -70,7 +72,28 @@ def test_invalid_line_yields_error_and_run_continues(line: bytes) -> None:
     assert [answer["duplicate_of"] for answer in lines] == [None, None, None, "1"]
 
 
-def test_only_id_is_required() -> None:
+def test_numbers_and_missing_ids_are_answered_as_given() -> None:
+    """A document without an id gets the number of its line."""
+    rows = [{"id": 7, "text": TEXT}, {"text": OTHER}, {"id": "7a", "text": "本报讯：" + TEXT}]
+    answers = run("dedup", "-", stdin=jsonl(rows))[1]
+    assert [(answer["id"], answer["duplicate_of"]) for answer in answers] == [(7, None), (2, None), ("7a", 7)]
+    assert [(answer["id"], answer["event"]) for answer in run("events", "-", stdin=jsonl(rows))[1]] == [(7, 7), (2, 2), ("7a", 7)]
+
+
+def test_closed_pipe_is_not_reported_as_error_of_the_file(tmp_path: Path) -> None:
+    """``newsportal dedup FILE | head -1``: ``head`` has exited."""
+    file = tmp_path / "docs.jsonl"
+    file.write_bytes(jsonl(ROWS))
+
+    def answers(lines: object) -> Iterator[dict[str, Any]]:
+        raise BrokenPipeError
+        yield {}
+
+    with pytest.raises(BrokenPipeError):
+        answer_file(str(file), answers, tmp_path / "out", "comparing")
+
+
+def test_texts_are_optional() -> None:
     code, lines, _ = run("dedup", "-", stdin=b'{"id": "a"}\n{"id": "b", "title": null, "published": "2024-03-01"}\n')
     assert code == 0
     assert [answer["duplicate_of"] for answer in lines] == [None, None]

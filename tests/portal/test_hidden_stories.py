@@ -14,6 +14,7 @@ from newsportal.portal.reading import front_cache
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.services.accounts import Right
+from newsportal.store.events import Assignment
 from newsportal.store.store import Store
 
 QUERY = "渡口旧仓库"
@@ -29,13 +30,14 @@ def index(tmp_path: Path) -> Iterator[Index]:
     opened.close()
 
 
-def paths(id: str, story: str, source: str, site: str) -> tuple[str, ...]:
+def paths(id: str, story: str, source: str, site: str, newsroom: ModuleType) -> tuple[str, ...]:
     return (
         "/", "/latest", "/latest?order=hottest", f"/latest?source={source}", f"/latest?site={site}", "/topic/旅游",
         "/feed.rss", "/feed.atom", "/feed.json", "/topic/旅游/feed.json", f"/search?q={QUERY}", f"/search?q={QUERY}&folds=open",
         f"/search?q={QUERY}&site={site}",
         f"/search/feed.json?q={QUERY}", f"/story/{story}", f"/story/{story}/{id}", f"/story/{story}/{id}/revisions",
-        "/starred",
+        "/starred", "/events", f"/event/{story}", "/briefing", f"/briefing/{newsroom.NOW:%Y-%m-%d}",
+        "/api/v1/events", f"/api/v1/events/{story}", "/api/v1/briefing",
         "/api/v1/stories", f"/api/v1/stories/{story}", f"/api/v1/articles/{id}",
         f"/api/v1/search?q={QUERY}", f"/api/v1/search?q={QUERY}&collapse=false", f"/api/v1/marks?story={story}", "/api/v1/starred",
     )  # fmt: skip
@@ -47,11 +49,13 @@ def test_hidden_story_disappears_everywhere(
 ) -> None:
     monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)  # the cached front page is served while it is recomputed
     article = newsroom.article(QUERY + TEXT, f"{QUERY}{TEXT}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
-    (id,) = newsroom.write(own_store, article)
+    id, other = newsroom.write(own_store, article, newsroom.article("渡口重开", "渡口今天重开，" * 20, topics=("旅游",), ago=4))
+    event = [Assignment(story, id, 1.0) for story in (id, other)]
+    assert own_store.events.assign(event, {id: "[2,{},[],[]]"}, after=0, up_to=own_store.last_seq())
     index.follow(own_store)
     reader: httpx.Client = serve(own_store, index, role="reader")
     reader.post("/marks", data={"star": id})
-    checked = paths(id, id, "feed:晨光网", "晨光网")
+    checked = paths(id, id, "feed:晨光网", "晨光网", newsroom)
     assert {path for path in checked if not shows_article(reader, path)} == set()
     preview = {
         "channel": "webhook",

@@ -14,7 +14,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl import scheduler
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.queues.opening import open_queue
+from newsportal.crawl.queues import open_queue
 from newsportal.errors import SourcesError
 from newsportal.items import Link
 from newsportal.sources import load

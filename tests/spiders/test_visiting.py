@@ -18,8 +18,8 @@ from scrapy.statscollectors import MemoryStatsCollector
 from newsportal.crawl import scheduler
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.queues import open_queue
 from newsportal.crawl.queues.base import Queue, Task
-from newsportal.crawl.queues.opening import open_queue
 from newsportal.items import Link
 from newsportal.spiders import visiting
 from newsportal.spiders.rss import RssSpider

@@ -24,7 +24,7 @@ from newsportal.messages import Message, as_text
 from newsportal.store import reading
 from newsportal.store.link_tables import Task
 from newsportal.store.lists import cursor_of
-from newsportal.store.results import SourceState, StoredArticle, StoryFilter
+from newsportal.store.results import SourceState, StoredArticle, StoryFilter, TopicChange
 from newsportal.store.store import Store
 
 BEIJING = timezone(timedelta(hours=8))
@@ -626,6 +626,28 @@ class TestStories:
 
 
 class TestFounders:
+    def test_last_hidden_changes_with_each_hidden_or_shown_article(self, store: Store) -> None:
+        first, second = (store.add(article(name), now=NOW).id for name in "ab")
+        states = [store.last_hidden()]
+        store.hide([first], by="编辑", reason="x", now=NOW)
+        states.append(store.last_hidden())
+        store.show([first], now=NOW)
+        store.hide([second], by="编辑", reason="x", now=NOW + HOUR)
+        assert [*states, store.last_hidden()] == [(0, None), (1, NOW), (1, NOW + HOUR)]
+
+    def test_renamed_topic_keeps_its_stories_whoever_assigned_them(self, store: Store) -> None:
+        found = store.add(article("found", topic="旅游"), now=NOW).id
+        both = store.add(article("both", topic="旅游"), now=NOW).id
+        store.mark_topics([TopicChange(both, (TopicMark("出行", "editor"),))], now=NOW)
+        after = store.last_seq()
+        store.rename_topic("旅游", "出行", now=NOW)
+        assert {row.id: row.topic_marks for row in store.articles([found, both])} == {
+            found: (TopicMark("出行", "search"),), both: (TopicMark("出行", "editor"),)
+        }  # fmt: skip
+        assert store.tally().by_topic == {"出行": 2}
+        assert len(store.stories(StoryFilter("出行")).stories) == 2
+        assert {change.id for change in store.changes(after)} == {found, both}
+
     def test_founders_are_unique_and_exclude_threads_and_hidden(self, store: Store) -> None:
         late = store.add(article("late", keywords=("桥", "New York"), published=NOW - HOUR), now=NOW)
         early = store.add(article("early", topic="旅游", published=NOW - 2 * HOUR), now=NOW + HOUR)
@@ -672,7 +694,7 @@ class TestMemory:
         assert store.source_state("feed:新") == SourceState("feed:新")
         state = SourceState(
             "feed:快讯", {"https://news.example/rss": ('"e1"', None)}, rest_until=NOW, next_visit=NOW, last_run=NOW, last_success=NOW,
-            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW, hung={"0a": (2, "2026-03-05T12:00:00+00:00")},
+            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW,
         )  # fmt: skip
         store.save_source_state(state)
         store.save_source_state(replace(state, failures_in_row=3))
@@ -721,8 +743,8 @@ class TestMemory:
         (row,) = store.links.waiting()
         assert (row.queue, row.source, row.reason, row.number, row.next) == ("rss", "feed:快讯", "http-503", 1, pytest.approx(at))
         assert store.links.states(["1"])["1"].failures == 1
-        assert store.links.release("feed:二") == []
-        assert store.links.release("feed:快讯") == ["1"]
+        assert store.links.release("feed:二", at) == store.links.release("feed:快讯", at - 1) == []
+        assert store.links.release("feed:快讯", at) == ["1"]
         assert store.links.waiting() == []
         row = store.links.states(["1"])["1"]
         assert (row.state, row.reason, row.not_before) == ("ready", "http-503", None)

@@ -14,7 +14,7 @@ from filled_store import LATER, fill
 from servers import Servers
 from test_records import sums
 
-from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.errors import StoreError, StoreUnavailable, StoreUnfinished
 from newsportal.store import open_store
 from newsportal.store.copying import PASSES, copy, is_empty
 from newsportal.store.records import Form, Record
@@ -116,12 +116,14 @@ class FailingRecords:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [0, 1, 7, 15, 30])
-def test_interrupted_copy_resumes(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_copy_resumes(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(target, "records", FailingRecords(target, writes))
         with pytest.raises(StoreUnavailable):
             copy(source, target)
-    assert copy(source, target, again=True).equal
+    with pytest.raises(StoreUnfinished, match="run `newsportal store copy` with the same stores again"):
+        open_store(f"sqlite:///{tmp_path}/target.db")
+    assert copy(source, target).equal
     assert sums(target) == sums(source)
 
 

@@ -164,6 +164,26 @@ def test_tables_begun_by_a_killed_process_are_completed(server_uri: str) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("done", ["", "events"])
+def test_migration_on_a_server_continues_a_killed_one(server_uri: str, done: str) -> None:
+    """MariaDB keeps the tables that a killed process has created."""
+    open_store(server_uri).close()
+    engine = open_engine(server_uri)
+    with engine.begin() as connection:
+        for table in ("event_stories", "event_edits", "event_redirects", "event_position", "assistant_calls", "board_ranks", "events"):
+            if table != done:
+                METADATA.tables[table].drop(connection)
+        for index in METADATA.tables["events"].indexes if done else ():
+            index.drop(connection)
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0013'")
+    open_store(server_uri).close()
+    with reading(engine) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": types_differ, "compare_server_default": True})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+@pytest.mark.slow
 def test_later_version_is_refused_in_every_database(sql_uri: str) -> None:
     open_store(sql_uri).close()
     engine = open_engine(sql_uri)

@@ -2,9 +2,10 @@
 callbacks are marked with the lease of their response. Scrapy's redirects, for invalid targets (``http://host:99999/``)."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -14,7 +15,6 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from newsportal.crawl.addon import CrawlerComponent
-from newsportal.crawl.backoff import RetryAfter
 from newsportal.crawl.host_locks import CrawlEnding, HostPaused
 from newsportal.crawl.leases import LEASE, mark_child
 from newsportal.crawl.requests import host_of
@@ -28,6 +28,48 @@ def read_retry_after(response: Response, now: datetime) -> float | None:
     """Return the Retry-After of a 429 or 503, in seconds; ``None`` if it has none."""
     header = (response.headers.get("Retry-After") or b"").decode("latin-1")
     return retry_after(header, now) if response.status in RETRY_AFTER_STATUSES else None
+
+
+MIN_BUSY_PAGES: Final = 3  # successive pages with 503: two broken pages may follow each other; a host that is down costs two more requests
+MAX_HOSTS: Final = 10_000  # hosts remembered; the one that answered longest ago is forgotten first
+MAX_PAUSE: Final = 86_400.0  # seconds: the longest pause of a host (schedule.freshness.MAX_WAIT)
+
+
+@dataclass(slots=True)
+class _HostPauses:
+    """``busy``: URL that returned 503 → end of its Retry-After. ``until``: the end of the host's last pause of ``seconds``."""
+
+    busy: dict[str, float] = field(default_factory=dict)
+    until: float = 0.0
+    seconds: float = 0.0
+
+
+class RetryAfter:
+    """Pauses of hosts by their Retry-After."""
+
+    def __init__(self) -> None:
+        self._pauses: dict[str, _HostPauses] = {}
+
+    def clear(self, host: str) -> None:
+        self._pauses.pop(host, None)
+
+    def pause_for(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:
+        """Return the seconds to pause the host after ``url`` returned 429 or 503 with Retry-After; ``None`` to pause only the page. A host
+        that sends it again after a pause is paused at least twice as long, so that short pauses do not repeat forever."""
+        pauses = self._pauses[host] = self._pauses.pop(host, _HostPauses())
+        if len(self._pauses) > MAX_HOSTS:
+            del self._pauses[next(iter(self._pauses))]
+        if status == 503:
+            pauses.busy = {page: until for page, until in pauses.busy.items() if until > now} | {url: now + seconds}
+            if len(pauses.busy) < MIN_BUSY_PAGES and not pauses.until:
+                return None
+            seconds = min(pauses.busy.values()) - now  # the shortest remaining wait: the time for which all of these pages ask
+            pauses.busy = {}
+        if pauses.until and now >= pauses.until:
+            seconds = min(max(seconds, 2 * pauses.seconds), MAX_PAUSE)
+        if now + seconds > pauses.until:
+            pauses.until, pauses.seconds = now + seconds, seconds
+        return seconds
 
 
 class PatientRetryMiddleware(RetryMiddleware):
@@ -49,7 +91,7 @@ class RequestDeferred(IgnoreRequest):
 
 class HostLockMiddleware(CrawlerComponent):
     """The innermost downloader middleware: every request waits for the lock of its host, including those for robots.txt, images and further
-    pages. A host with Retry-After (``newsportal.crawl.backoff``) is paused for all processes."""
+    pages. A host with Retry-After (:class:`RetryAfter`) is paused for all processes."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

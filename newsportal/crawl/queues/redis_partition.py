@@ -98,10 +98,10 @@ class Partition:
         if order.take is not None or order.hold:
             self.bury_local()
         results: dict[str, list[Any]] = defaultdict(list)
-        *first, last = list(chunks(order.push, BATCH)) or [[]]
-        for batch in first:
+        batches, rest = order.push_batches(BATCH)
+        for batch in batches:
             results["push"].append(self.call(*push_call(batch)))
-        calls = self._calls(replace(order, push=last))
+        calls = self._calls(replace(order, push=rest))
         answers = self.call("exchange", *(word for call in calls for word in (call[0], len(call) - 1, *call[1:]))) if calls else ()
         for (name, *_), answer in zip(calls, answers, strict=True):
             results[name].append(answer)
@@ -114,9 +114,8 @@ class Partition:
             mine = [id for id in ids if id in self.leased]
             return [("finish", how, *mine)] if mine else []
 
-        calls = [push_call(order.push)] if order.push else []
-        calls += finish("done", order.done)
-        calls += [push_call(order.requeue)] if order.requeue else []
+        calls = finish("done", order.done)
+        calls += [push_call(order.push)] if order.push else []
         for ids, at in order.back:
             calls += finish("" if at is None else repr(at), ids)
         if order.free:

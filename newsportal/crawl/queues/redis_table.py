@@ -43,7 +43,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if order.take is not None:
             self._compare()
         queued = set[str]()
-        if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
+        if order.push or order.done or any(at is not None for _, at in order.back):
             queued, order = self._table(lambda tx, order=order: self._write(tx, order))  # type: ignore[misc]
         answer = super().exchange(order)
         if self._was_away and order.take is not None and not answer.leases:  # a node is back, without the changes it missed
@@ -61,12 +61,10 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     def _write(self, tx: LinkTransaction, order: Order) -> tuple[set[str], Order]:
         """Apply ``order`` to the table; return the ids that were queued, and the order that is left for Redis."""
-        queued = tx.add(order.push)
-        pushed = self._waiting_tasks(tx, [task.id for task in order.push])
         end_requests(tx, [row for row in tx.rows(order.done) if row.state in WAITING])
         failed = {task.id: task.at for task in self._waiting_tasks(tx, order.done)}  # transient failures: they wait for a retry
-        tx.add(order.requeue)
-        requeued = self._waiting_tasks(tx, [task.id for task in order.requeue])
+        queued = tx.add(order.push)
+        pushed = self._waiting_tasks(tx, [task.id for task in order.push])
         for ids, at in order.back:
             if at is not None:
                 tx.give_back([row for row in tx.rows(ids) if row.state in WAITING], at)
@@ -74,7 +72,6 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             order,
             push=_without_bodies(pushed),
             done=[id for id in order.done if id not in failed],
-            requeue=_without_bodies(requeued),
             back=[*(([id], at) for id, at in failed.items()), *order.back],
         )
 

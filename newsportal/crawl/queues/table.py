@@ -17,7 +17,7 @@ from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, LinkTransaction, Row, task_of
-from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
+from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOST_LOCKS, HOST_QUEUES, LATER, LEASED, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
 
 Answered = TypeVar("Answered")
@@ -95,18 +95,18 @@ class TableQueue(LinksBacked):
 
     def _converse(self, tx: LinkTransaction, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
         answer = taking.answer
-        answer.pushed = tx.add(order.push)
         if tx.worker:  # a worker that has left, or never took anything, has no leases
             rows = tx.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(tx, [*_leased(tx, rows), *lost])
-            tx.add(order.requeue)
+        answer.pushed = tx.add(order.push)
+        if tx.worker:
             for ids, at in order.back:
                 tx.give_back(_leased(tx, tx.rows(ids)), at)
-            table_workers.release_hosts(tx, tx.worker, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
+            table_workers.release_hosts(tx, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
         if order.beat:
-            doing = json.dumps(dict(order.beat), ensure_ascii=False)
-            tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(doing=doing))
+            activity = json.dumps(dict(order.beat), ensure_ascii=False)
+            tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(activity=activity))
         if order.beat is not None:
             leased = {row.id for row in table_workers.leased(tx, tx.worker)}
             # storing an article ends the lease of its link shortly before the request is done
@@ -176,7 +176,7 @@ class TableQueue(LinksBacked):
             tx.worker, last_beat = self._number, self._last_beat
             if (tx.worker or joins) and (beat or self._is_due(tx)):
                 last_beat = tx.ticks
-                beats = tx.connection.execute(table_workers.BEAT, {"w": tx.worker, "now": tx.ticks})
+                beats = tx.connection.execute(table_workers.HEARTBEAT, {"w": tx.worker, "now": tx.ticks})
                 if not beats.rowcount:
                     tx.worker = table_workers.join(tx, self.worker)
                 table_workers.sweep(tx)
@@ -206,15 +206,16 @@ def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
     by_state = select(LINKS.c.state, func.count()).where(LINKS.c.queue == tx.queue).group_by(LINKS.c.state)
     counts: dict[str, int] = dict(tx.connection.execute(by_state).all())
     # the hosts of this queue with most waiting, then those held by its workers
-    columns = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
-    joined = LINES.outerjoin(HOSTS, HOSTS.c.host == LINES.c.host).outerjoin(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    busiest = columns.select_from(joined).where(LINES.c.queue == tx.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
+    table = HOST_QUEUES.c
+    columns = select(table.host, table.waiting, WORKERS.c.name, func.coalesce(HOST_LOCKS.c.next_request, 0.0))
+    joined = HOST_QUEUES.outerjoin(HOST_LOCKS, HOST_LOCKS.c.host == table.host).outerjoin(WORKERS, WORKERS.c.number == HOST_LOCKS.c.worker)
+    busiest = columns.select_from(joined).where(table.queue == tx.queue).order_by(table.waiting.desc(), table.host).limit(hosts)
     found: list[Any] = list(tx.connection.execute(busiest).all())
     included = {row[0] for row in found}
-    held_hosts = select(HOSTS.c.host, WORKERS.c.name, HOSTS.c.free_at).join(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    for host, name, free_at in tx.connection.execute(held_hosts.where(WORKERS.c.queue == tx.queue).limit(hosts)).all():
+    locks = select(HOST_LOCKS.c.host, WORKERS.c.name, HOST_LOCKS.c.next_request).join(WORKERS, WORKERS.c.number == HOST_LOCKS.c.worker)
+    for host, name, at in tx.connection.execute(locks.where(WORKERS.c.queue == tx.queue).limit(hosts)).all():
         if host not in included:
-            found.append((host, 0, name, free_at))
+            found.append((host, 0, name, at))
     return base.QueueState(
         tx.queue,
         waiting=sum(counts.get(state, 0) for state in WAITING),
@@ -222,7 +223,7 @@ def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
         leased=counts.get(LEASED, 0),
         aside=counts.get(ASIDE, 0),
         workers=tuple(_workers(tx)),
-        hosts=tuple(base.HostState(host, waiting, name, max(0.0, free_at - tx.ticks)) for host, waiting, name, free_at in found[:hosts]),
+        hosts=tuple(base.HostState(host, waiting, name, max(0.0, at - tx.ticks)) for host, waiting, name, at in found[:hosts]),
     )
 
 
@@ -234,7 +235,8 @@ def _workers(tx: LinkTransaction) -> list[base.WorkerState]:
         if base.has_ended(base.Identity(row.name, row.machine, row.pid, row.started)):
             continue
         mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == row.number, LINKS.c.state == LEASED)
-        hosts = tx.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == row.number).order_by(HOSTS.c.host)).all()
-        beat = tx.wall - (tx.ticks - row.beat)
-        workers.append(base.WorkerState(row.name, row.since, beat, tx.connection.scalar(mine) or 0, tuple(hosts), json.loads(row.doing)))
+        held = select(HOST_LOCKS.c.host).where(HOST_LOCKS.c.worker == row.number).order_by(HOST_LOCKS.c.host)
+        leased, hosts = tx.connection.scalar(mine) or 0, tuple(tx.connection.scalars(held))
+        heartbeat = tx.wall - (tx.ticks - row.heartbeat)
+        workers.append(base.WorkerState(row.name, row.since, heartbeat, leased, hosts, json.loads(row.activity)))
     return workers

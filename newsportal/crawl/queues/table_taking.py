@@ -1,32 +1,31 @@
 """Leasing from the link table: from which hosts a worker gets tasks, how many, and how hosts are shared.
 
-1. Of hosts that it holds, that are reserved for it, or (up to its share) free: the most urgent first, in two rounds, so that a host with
+1. Of hosts that it holds, or that are free or reserved for it (up to its share): the most urgent first, in two rounds, so that a host with
    many tasks does not displace the others: first as many of each as fit if all get the same, then the rest.
 2. A suspect comes first, for a worker without other leases; of the others one takes nothing more until its leases are done.
-3. A worker that got less than it requested is *hungry*: others yield its share of hosts.
+3. A worker that got less than it requested is *starved*: it requests hosts of workers that hold more than their share.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from typing import Any, Final
 
-from sqlalchemy import CompoundSelect, Select, and_, bindparam, exists, func, select, union_all, update
+from sqlalchemy import CompoundSelect, bindparam, exists, func, select, union_all, update
 
 from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Answer, Lease
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, LinkTransaction, Row, task_of
-from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
+from newsportal.store.link_tables import HOST_LOCKS, HOST_QUEUES, LATER, LEASED, LINKS, WORKERS
 
 MAX_WOKEN: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
-HUNGRY_SECONDS: Final = 5.0  # seconds for which a worker that got less than it requested counts as hungry. It polls several times a second.
+STARVED_SECONDS: Final = 5.0  # seconds for which a worker that got less than it requested is starved: it polls several times a second
 POLL_SECONDS: Final = 0.5  # seconds until the next poll where the outcome depends on other workers
-MANY_HOSTS: Final = 4096  # with more hosts than this, sharing fairly needs no count
 MAX_SUSPECTS: Final = 32  # suspects examined at most for one whose host is free
-MAX_WANTED: Final = 16  # hosts requested at once from a worker of another queue
+MAX_REQUESTED: Final = 16  # hosts requested at once from a worker of another queue
 SAMPLE: Final = 100  # hosts whose waiting rows are summed: it matters only whether any wait
 HOSTS_AT_ONCE: Final = 64  # hosts whose rows are read in one statement
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
@@ -45,19 +44,23 @@ def _ready(hosts: int) -> CompoundSelect[Any]:
     return union_all(*(select(rows.subquery()) for rows in of_host))
 
 
-def _open(of: str, limit_name: str) -> Select[Any]:
-    lines = (LINES.c.queue == bindparam("q"), LINES.c.holder == bindparam(of), LINES.c.resting == 0, LINES.c.ready > 0)
-    query = select(LINES.c.host, LINES.c.top, LINES.c.ready, LINES.c.free_at, LINES.c.holder).where(*lines)
-    return query.order_by(LINES.c.top, LINES.c.free_at, LINES.c.host).limit(bindparam(limit_name))
-
-
-OPEN = _open("of", "most")
-OPEN_HERE = union_all(*(select(_open(of, f"most_{of}").subquery()) for of in ("own", "reserved", "free")))
+READY = (HOST_QUEUES.c.queue == bindparam("q"), HOST_QUEUES.c.ready > 0)
+OWN_HOST = HOST_QUEUES.c.host.in_(bindparam("own", expanding=True))
+_RESERVED = (HOST_LOCKS.c.requested_until > bindparam("now")) & (HOST_LOCKS.c.requested_by != bindparam("w"))
+FREE_HOST = ~exists().where(
+    HOST_LOCKS.c.host == HOST_QUEUES.c.host,
+    (HOST_LOCKS.c.worker > 0) | (HOST_LOCKS.c.next_request > bindparam("until")) | _RESERVED,
+)
+_READY_AT_LOCK = exists().where(*READY, HOST_QUEUES.c.host == HOST_LOCKS.c.host)
+_HOSTS = select(HOST_QUEUES.c.host, HOST_QUEUES.c.top, HOST_QUEUES.c.ready).where(*READY)
+OWN_HOSTS = _HOSTS.where(OWN_HOST)
+_FREE = _HOSTS.where(FREE_HOST).order_by(HOST_QUEUES.c.top, HOST_QUEUES.c.host).limit(bindparam("most_free"))
+AVAILABLE = union_all(OWN_HOSTS, select(_FREE.subquery()))
 LANE_MATE = LINKS.alias()
 SUSPECT = (
-    select(*TASK, LINES.c.holder)
-    .join(LINES, and_(LINES.c.host == LINKS.c.host, LINES.c.queue == LINKS.c.queue))
-    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect", LINES.c.resting == 0)
+    select(*TASK)
+    .outerjoin(HOST_LOCKS, HOST_LOCKS.c.host == LINKS.c.host)
+    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect", func.coalesce(HOST_LOCKS.c.next_request, 0.0) <= bindparam("now"))
     .where(~exists().where(LANE_MATE.c.queue == LINKS.c.queue, LANE_MATE.c.lane == LINKS.c.lane, LANE_MATE.c.state == LEASED))
     .order_by(LINKS.c.tries, LINKS.c.since)
     .limit(MAX_SUSPECTS)
@@ -65,29 +68,24 @@ SUSPECT = (
 DRAINING = (
     select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"), WORKERS.c.draining == 1, WORKERS.c.number != bindparam("w")).limit(1)
 )
-SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SAMPLE).subquery()
-WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
+_SOME = select(HOST_QUEUES.c.waiting).where(HOST_QUEUES.c.queue == bindparam("q")).limit(SAMPLE).subquery()
+WAITS = select(func.coalesce(func.sum(_SOME.c.waiting), 0))
+HOSTS_BY_WORKER = select(HOST_LOCKS.c.worker, func.count()).where(HOST_LOCKS.c.worker > 0).group_by(HOST_LOCKS.c.worker)
+FREE_HOSTS = select(func.count()).select_from(HOST_QUEUES).where(*READY, FREE_HOST)
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
-# The worker's own columns; then whether there are hosts with ready rows of which it has not enough leases, suspects, workers that lack
-# hosts, rows whose time has come, hosts whose pause has ended, and hosts held by workers of other queues
-OWN = (WORKERS.c.delay, WORKERS.c.hungry, WORKERS.c.draining)
+# The worker's own columns, and whether another worker is starved; then whether there are hosts from which it may take more, suspects, rows
+# whose time has come, and hosts with ready rows held by other workers
+OWN = (WORKERS.c.delay, WORKERS.c.starved_until, WORKERS.c.draining)
 CONCERNS = select(
     *(select(column).where(WORKERS.c.number == bindparam("w")).scalar_subquery().label(column.name) for column in OWN),
     exists()
-    .where(LINES.c.queue == bindparam("q"), LINES.c.ready > 0, LINES.c.resting == 0)
-    .where((LINES.c.holder != bindparam("w")) | LINES.c.host.not_in(bindparam("full", expanding=True)))
-    .label("available"),
+    .where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.starved_until > bindparam("now"))
+    .label("others_starved"),
+    (exists().where(*READY, OWN_HOST) | exists().where(*READY, FREE_HOST)).label("available"),
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
-    exists()
-    .where(WORKERS.c.queue == bindparam("q"), WORKERS.c.number != bindparam("w"), WORKERS.c.hungry > bindparam("now"))
-    .label("poor"),
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER).label("due"),
-    exists().where(LINES.c.queue == bindparam("q"), LINES.c.resting == 1, LINES.c.free_at <= bindparam("until")).label("rested"),
-    exists()
-    .where(LINES.c.queue == bindparam("q"), LINES.c.holder > 0, LINES.c.ready > 0)
-    .where(LINES.c.holder.not_in(select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"))))
-    .label("elsewhere"),
+    exists().where(HOST_LOCKS.c.worker > 0, HOST_LOCKS.c.worker != bindparam("w"), _READY_AT_LOCK).label("elsewhere"),
 )
 
 
@@ -109,22 +107,25 @@ class Taking:
         return max(1, int(self.ahead / self.delay + ROUNDING)) if self.delay > 0 else self.number
 
     @property
-    def full(self) -> set[str]:
-        """Hosts with the maximum of leases."""
-        return {host for host, number in self.held_by_host.items() if number >= self.places}
+    def own(self) -> list[str]:
+        """Hosts that it holds and does not yield, with fewer leases than the maximum."""
+        return [host for host in self.answer.held.keys() - self.answer.yielded if self.held_by_host.get(host, 0) < self.places]
 
 
 def idle(tx: LinkTransaction, taking: Taking) -> bool:
     """Answer without a write if nothing can be taken and nothing is due. Return whether that was possible."""
     taking.answer.held, taking.answer.yielded = table_workers.held_hosts(tx)
     _look_ahead(tx, taking)
-    busy = taking.answer.waiting and taking.number > 0 and any(_concerns(tx, taking)[len(OWN) :])
+    busy = taking.answer.waiting and taking.number > 0 and any(_concerns(tx, taking)[len(OWN) + 1 :])
     return not busy and taking.answer.poll_in != 0.0
 
 
 def _concerns(tx: LinkTransaction, taking: Taking) -> Any:
-    moments = {"now": tx.ticks, "wall": tx.wall, "until": tx.ticks + taking.ahead}
-    return tx.connection.execute(CONCERNS, {"q": tx.queue, "w": tx.worker, "full": list(taking.full), **moments}).one()
+    return tx.connection.execute(CONCERNS, {**_parameters(tx, taking), "own": taking.own, "wall": tx.wall}).one()
+
+
+def _parameters(tx: LinkTransaction, taking: Taking) -> dict[str, Any]:
+    return {"q": tx.queue, "w": tx.worker, "now": tx.ticks, "until": tx.ticks + taking.ahead}
 
 
 def take(tx: LinkTransaction, taking: Taking) -> None:
@@ -135,22 +136,19 @@ def take(tx: LinkTransaction, taking: Taking) -> None:
         tx.wake(MAX_WOKEN)
         tx.settle()
         concerns = _concerns(tx, taking)
-    if concerns.rested:
-        table_workers.ripen(tx, taking.ahead)
     if taking.number > 0:
         if not (concerns.suspects and _take_suspect(tx, taking)):
-            share, own, poorer = _fair_share(tx) if concerns.poor else (MANY_HOSTS, 0, [])
-            taking.answer.yielded |= _reserve(tx, own - share, poorer)
-            _take_ready(tx, taking, max(0, share - own) if poorer else taking.number)
+            shares = _shares(tx, taking) if concerns.others_starved else None
+            _take_ready(tx, taking, taking.number if shares is None else max(0, shares.fair - shares.held[tx.worker]))
         tx.settle()
-    hungry = len(taking.answer.leases) < taking.number
-    prolonged = hungry and (concerns.hungry or 0.0) > tx.ticks + HUNGRY_SECONDS / 2
-    until = concerns.hungry if prolonged else tx.ticks + HUNGRY_SECONDS if hungry else 0.0
+    starved = len(taking.answer.leases) < taking.number
+    prolonged = starved and (concerns.starved_until or 0.0) > tx.ticks + STARVED_SECONDS / 2
+    until = concerns.starved_until if prolonged else tx.ticks + STARVED_SECONDS if starved else 0.0
     if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
-        values = {"delay": taking.delay, "hungry": until, "draining": int(taking.draining)}
+        values = {"delay": taking.delay, "starved_until": until, "draining": int(taking.draining)}
         tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(values))
-    if hungry and concerns.elsewhere:
-        request_hosts(tx)
+    if starved and concerns.elsewhere:
+        _request_hosts(tx, taking)
     _look_ahead(tx, taking)
 
 
@@ -167,18 +165,14 @@ def _look_ahead(tx: LinkTransaction, taking: Taking) -> None:
 
 def _take_ready(tx: LinkTransaction, taking: Taking, allowance: int) -> None:
     """Lease ready rows. ``allowance``: how many free hosts this worker may take."""
-    full = taking.full | taking.answer.yielded
-    holders = {"own": tx.worker, "reserved": -tx.worker, "free": 0}
-    limits = {"most_own": taking.number + len(full), "most_reserved": taking.number, "most_free": min(taking.number, allowance)}
-    until = tx.ticks + taking.ahead  # more of its own than needed, in case the first ones cannot be served
-    lines = tx.connection.execute(OPEN_HERE, {"q": tx.queue, **holders, **limits}).all()
-    found = [line for line in lines if line.host not in full and (line.holder >= 0 or line.free_at <= until)]
-    found.sort(key=lambda line: line.top)
+    parameters = {**_parameters(tx, taking), "own": taking.own, "most_free": min(taking.number, allowance)}
+    rows = tx.connection.execute(AVAILABLE, parameters).all()
+    found = sorted(rows, key=lambda row: row.top)
     even = max(1, taking.number // max(1, len(found)))
     quotas: Counter[str] = Counter()
     left = taking.number
     for cap in (even, taking.number):
-        for host, _, ready, *_ in found:
+        for host, _, ready in found:
             most = min(cap, ready, taking.places - taking.held_by_host.get(host, 0))
             more = max(0, min(most - quotas[host], left))
             quotas[host] += more
@@ -198,9 +192,9 @@ def _rows(tx: LinkTransaction, quotas: Mapping[str, int]) -> list[Any]:
 
 def _take_suspect(tx: LinkTransaction, taking: Taking) -> bool:
     """Take a suspect, or drain for one unless another worker does. Return whether nothing else may be taken."""
-    for row in tx.connection.execute(SUSPECT, {"q": tx.queue}).all():
-        if row.holder not in (0, tx.worker, -tx.worker):
-            table_workers.request_host(tx, row.host)
+    for row in tx.connection.execute(SUSPECT, {"q": tx.queue, "now": tx.ticks}).all():
+        if table_workers.user(tx, row.host) not in (0, tx.worker):
+            table_workers.request_hosts(tx, [row.host])
         elif any(taking.held_by_host.values()):
             taking.draining = tx.connection.scalar(DRAINING, {"q": tx.queue, "w": tx.worker}) is None
             return taking.draining
@@ -217,50 +211,37 @@ def _lease(tx: LinkTransaction, taking: Taking, rows: Sequence[Any]) -> None:
     taking.answer.held |= table_workers.take_hosts(tx, fresh)
 
 
-def _hosts_of(number: Any) -> Any:
-    return select(func.count()).select_from(HOSTS).where(HOSTS.c.holder == number).scalar_subquery()
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """``fair``: the share of a worker in the hosts of its queue; ``held``: hosts by worker, of all queues; ``of_queue``: its workers."""
+
+    fair: int
+    held: Counter[int]
+    of_queue: Collection[int]
 
 
-def _fair_share(tx: LinkTransaction) -> tuple[int, int, list[tuple[int, int]]]:
-    """Return the fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
-    query = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
-    others = tx.connection.execute(query.where(WORKERS.c.queue == tx.queue, WORKERS.c.number != tx.worker)).all()
-    own = tx.connection.scalar(select(_hosts_of(tx.worker))) or 0
-    open_ = (LINES.c.queue == tx.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
-    free = tx.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
-    counts = [number for _, hungry, number in others if hungry > tx.ticks or number]
-    share = ceil((free + own + sum(counts)) / (1 + len(counts)))
-    return share, own, [(number, share - has) for number, hungry, has in others if hungry > tx.ticks and has < share]
+def _shares(tx: LinkTransaction, taking: Taking) -> Shares:
+    """Return how hosts are shared with workers that are starved or hold some."""
+    held = Counter[int](dict(tx.connection.execute(HOSTS_BY_WORKER).all()))
+    workers = tx.connection.execute(select(WORKERS.c.number, WORKERS.c.starved_until).where(WORKERS.c.queue == tx.queue)).all()
+    sharing = {tx.worker, *(number for number, until in workers if until > tx.ticks or held[number])}
+    free = tx.connection.scalar(FREE_HOSTS, _parameters(tx, taking)) or 0
+    fair = ceil((free + sum(held[number] for number in sharing)) / len(sharing))
+    return Shares(fair, held, {number for number, _ in workers})
 
 
-def _reserve(tx: LinkTransaction, excess: int, poorer: list[tuple[int, int]]) -> set[str]:
-    """Reserve hosts beyond the share for hungry workers, those without leases first. Return the hosts."""
-    spare = min(excess, sum(lacking for _, lacking in poorer))
-    if spare <= 0:
-        return set()
-    mine = (HOSTS.c.holder == tx.worker, HOSTS.c.wanted_until > tx.ticks)
-    reserved = tx.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
-    busy = exists().where(LINKS.c.worker == tx.worker, LINKS.c.state == LEASED, LINKS.c.host == LINES.c.host)
-    hosts = tx.connection.scalars(
-        select(LINES.c.host)
-        .join(HOSTS, HOSTS.c.host == LINES.c.host)
-        .where(LINES.c.queue == tx.queue, LINES.c.holder == tx.worker, LINES.c.ready > 0, HOSTS.c.wanted_until <= tx.ticks)
-        .order_by(busy, LINES.c.waiting.desc())
-        .limit(max(0, spare - reserved))
-    ).all()
-    takers = [number for number, lacking in poorer for _ in range(lacking)]
-    until = tx.ticks + table_workers.RESERVED_SECONDS
-    for host, worker in zip(hosts, takers, strict=False):
-        tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=worker, wanted_until=until))
-    # prolong earlier reservations while a worker is hungry
-    tx.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != tx.worker).values(wanted_until=until))
-    return {host for host, _ in zip(hosts, takers, strict=False)}
-
-
-def request_hosts(tx: LinkTransaction) -> None:
-    """Request hosts that this queue waits for from workers of other queues."""
-    query = select(LINES.c.holder).where(LINES.c.queue == tx.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
-    of_queue = select(WORKERS.c.number).where(WORKERS.c.queue == tx.queue)
-    for number in tx.connection.scalars(query.where(LINES.c.holder.not_in(of_queue))).all():
-        for host, *_ in tx.connection.execute(OPEN, {"q": tx.queue, "of": number, "most": MAX_WANTED}).all():
-            table_workers.request_host(tx, host)
+def _request_hosts(tx: LinkTransaction, taking: Taking) -> None:
+    """Request hosts, those with most ready rows first, from workers with more than their share and from workers of other queues."""
+    shares = _shares(tx, taking)
+    lacking = shares.fair - shares.held[tx.worker]
+    for worker, number in shares.held.items():
+        shared = worker in shares.of_queue
+        most = min(number - shares.fair, lacking) if shared else MAX_REQUESTED
+        if worker != tx.worker and most > 0:
+            locks = tx.connection.execute(table_workers.HELD, {"w": worker}).all()
+            requests = {lock.host: lock.requested_by if lock.requested_until > tx.ticks else 0 for lock in locks}
+            hosts = [host for host, requester in requests.items() if requester in (0, tx.worker)]
+            rows = tx.connection.execute(OWN_HOSTS, {"q": tx.queue, "own": hosts}).all()
+            chosen = sorted(rows, key=lambda row: (requests[row.host] == 0, -row.ready))[:most]
+            table_workers.request_hosts(tx, [row.host for row in chosen])
+            lacking -= len(chosen) if shared else 0

@@ -1,41 +1,39 @@
 """Workers of the queue in the link table, recovery of what dead ones held, and the hosts that each holds or waits for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from newsportal.crawl.queues.base import Identity, has_ended
 from newsportal.store.dialects import chunks
-from newsportal.store.link_rows import HOST, ROW, LinkTransaction, Row, rebuild
-from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
+from newsportal.store.link_rows import ROW, LinkTransaction, Row, rebuild
+from newsportal.store.link_tables import CLAIMS, CLOCK, HOST_LOCKS, LEASED, LINKS, OVER, WORKERS
 
 SWEEP_SECONDS: Final = 1.0  # seconds between two checks for dead workers
 FORGET_EVERY: Final = 86400.0  # seconds between two deletions of old finished rows
 
-BEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(beat=bindparam("now"))
+HEARTBEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(heartbeat=bindparam("now"))
 SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
 LEASES = select(*ROW).where(LINKS.c.worker == bindparam("w"), LINKS.c.state == LEASED).order_by(LINKS.c.number)
-ALL_WORKERS = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
+ALL_WORKERS = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.heartbeat)
 
 RESERVED_SECONDS: Final = 5.0  # seconds for which a host is reserved for a waiting worker; asking again prolongs it
 
-SOME_HOSTS = select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(
-    HOSTS.c.host.in_(bindparam("hosts", expanding=True))
-)
-NEW_HOST = insert(HOSTS).values(holder=bindparam("w"), free_at=0.0, gap=0.0, wanted_by=0, wanted_until=0.0)
-TAKE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=bindparam("w"), wanted_by=0, wanted_until=0.0)
-TAKE_LINES = update(LINES).where(LINES.c.host == bindparam("h")).values(holder=bindparam("w"), resting=0)
-FREE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=0, free_at=bindparam("at"), gap=bindparam("seconds"))
-FREE_LINES = update(LINES).where(LINES.c.host == bindparam("h"))
-FREE_LINES = FREE_LINES.values(holder=bindparam("for"), resting=bindparam("rests"), free_at=bindparam("at"))
-HELD = select(HOSTS.c.host, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(HOSTS.c.holder == bindparam("w"))
+LOCK = select(HOST_LOCKS).where(HOST_LOCKS.c.host == bindparam("h"))
+NEXT_REQUESTS = select(HOST_LOCKS.c.host, HOST_LOCKS.c.next_request).where(HOST_LOCKS.c.host.in_(bindparam("hosts", expanding=True)))
+UNREQUESTED: Final = {"requested_by": 0, "requested_until": 0.0}
+NEW_LOCK = insert(HOST_LOCKS).values(worker=bindparam("w"), next_request=0.0, **UNREQUESTED)
+ACQUIRE = update(HOST_LOCKS).where(HOST_LOCKS.c.host == bindparam("h")).values(worker=bindparam("w"), **UNREQUESTED)
+OF_WORKER = update(HOST_LOCKS).where(HOST_LOCKS.c.worker == bindparam("w"))
+RELEASE = OF_WORKER.where(HOST_LOCKS.c.host == bindparam("h")).values(worker=0, next_request=bindparam("at"))
+HELD = select(HOST_LOCKS).where(HOST_LOCKS.c.worker == bindparam("w"))
 
 
 def join(tx: LinkTransaction, worker: Identity) -> int:
     """Register a new worker, or one that was presumed dead; return its number."""
     values = {"queue": tx.queue, "name": worker.name, "machine": worker.machine, "pid": worker.pid, "started": worker.started}
-    initial = {"since": tx.wall, "beat": tx.ticks, "delay": 0.0, "hungry": 0.0, "draining": 0, "doing": "{}"}
+    initial = {"since": tx.wall, "heartbeat": tx.ticks, "delay": 0.0, "starved_until": 0.0, "draining": 0, "activity": "{}"}
     return int(tx.connection.execute(insert(WORKERS).values(**values, **initial)).inserted_primary_key[0])  # type: ignore[index]
 
 
@@ -44,27 +42,25 @@ def leased(tx: LinkTransaction, number: int) -> list[Row]:
 
 
 def sweep(tx: LinkTransaction) -> None:
-    """Once a second, by any worker: bury dead workers, and update rows whose time has come."""
+    """Once a second, by any worker: bury dead workers, and delete rows that are no longer needed."""
     found = tx.connection.execute(SWEPT).first()
     if found is None:  # new tables, or rows copied from another store
         tx.connection.execute(insert(CLOCK).values(id=1, ticks=tx.ticks, shift=tx.now.shift, swept=tx.wall))
+        tx.connection.execute(delete(HOST_LOCKS))
         rebuild(tx.connection)
         return
     ticks, swept = found
     if ticks <= tx.ticks < ticks + SWEEP_SECONDS:
         return
     tx.connection.execute(update(CLOCK).values(ticks=tx.ticks, shift=tx.now.shift))
-    if ticks > tx.ticks:  # the machine was rebooted, which resets its monotonic clock: no host waits longer than before
-        until = tx.ticks + HOSTS.c.gap
-        tx.connection.execute(update(HOSTS).where(HOSTS.c.free_at > until).values(free_at=until))
-        of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
-        tx.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
+    if ticks > tx.ticks:  # the machine was rebooted, which resets its monotonic clock: hosts wait as long as when it went down
+        until = HOST_LOCKS.c.next_request + (tx.ticks - ticks)
+        tx.connection.execute(update(HOST_LOCKS).values(next_request=until, **UNREQUESTED))
     for row in tx.connection.execute(ALL_WORKERS).all():
         if _is_dead(tx, row):
             bury(tx, row.number)
-    _offer(tx)  # for all: hosts with expired reservations; free ones are deleted
-    tx.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= tx.ticks).values(resting=0))
-    tx.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= tx.ticks, HOSTS.c.wanted_by == 0))
+    free = (HOST_LOCKS.c.worker == 0, HOST_LOCKS.c.next_request <= tx.ticks, HOST_LOCKS.c.requested_until <= tx.ticks)
+    tx.connection.execute(delete(HOST_LOCKS).where(*free))
     if abs(tx.wall - swept) > FORGET_EVERY:
         past = LINKS.c.changed <= tx.wall - tx.terms.forget
         tx.connection.execute(delete(LINKS).where(LINKS.c.state.in_(OVER), past))
@@ -72,8 +68,8 @@ def sweep(tx: LinkTransaction) -> None:
 
 
 def _is_dead(tx: LinkTransaction, row: Any) -> bool:
-    """Return whether a worker (a row of :data:`ALL_WORKERS`) is dead. A beat far in the future is from before a reboot."""
-    silent = abs(tx.ticks - row.beat) > tx.terms.lease
+    """Return whether a worker (a row of :data:`ALL_WORKERS`) is dead. A heartbeat far in the future is from before a reboot."""
+    silent = abs(tx.ticks - row.heartbeat) > tx.terms.lease
     return row.number != tx.worker and (silent or has_ended(Identity(row.name, row.machine, row.pid, row.started)))
 
 
@@ -98,9 +94,8 @@ def remove_worker(tx: LinkTransaction, number: int) -> None:
     """Remove a worker: its leases return to the queue, and its hosts wait as if they had been requested just now."""
     delay = tx.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
     tx.give_back(leased(tx, number))
-    release_hosts(tx, number, dict.fromkeys(tx.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)), delay))
-    tx.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == number).values(wanted_until=0.0))
-    _offer(tx)
+    tx.connection.execute(OF_WORKER.values(worker=0, next_request=tx.ticks + delay), {"w": number})
+    tx.connection.execute(update(HOST_LOCKS).where(HOST_LOCKS.c.requested_by == number).values(UNREQUESTED))
     tx.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
     tx.connection.execute(delete(WORKERS).where(WORKERS.c.number == number))
 
@@ -121,81 +116,50 @@ def release(tx: LinkTransaction, job: str) -> None:
 # hosts
 
 
-def _states(tx: LinkTransaction, hosts: Iterable[str]) -> dict[str, tuple[int, float, int, float]]:
-    """Return holder, earliest request, and reservation (for whom, until when) of hosts that are or were recently held or awaited."""
-    results = (tx.connection.execute(SOME_HOSTS, {"hosts": some}) for some in chunks(hosts))
-    return {host: (holder, free_at, wanted_by, until) for rows in results for host, holder, free_at, wanted_by, until in rows}
-
-
-def take_hosts(tx: LinkTransaction, hosts: Sequence[str]) -> dict[str, float]:
+def take_hosts(tx: LinkTransaction, hosts: Collection[str]) -> dict[str, float]:
     """Hold hosts. Return the seconds until the first request to each."""
-    existing = _states(tx, hosts)
-    if fresh := [{"host": host, "w": tx.worker} for host in hosts if host not in existing]:
-        tx.connection.execute(NEW_HOST, fresh)
-    if existing:
-        tx.connection.execute(TAKE, [{"h": host, "w": tx.worker} for host in existing])
-    if hosts:
-        tx.connection.execute(TAKE_LINES, [{"h": host, "w": tx.worker} for host in hosts])
-    return {host: max(0.0, existing[host][1] - tx.ticks) if host in existing else 0.0 for host in hosts}
+    found: dict[str, float] = {}
+    for some in chunks(hosts):
+        found.update(tx.connection.execute(NEXT_REQUESTS, {"hosts": some}).all())
+    for statement, of in ((NEW_LOCK, [host for host in hosts if host not in found]), (ACQUIRE, found)):
+        if of:
+            tx.connection.execute(statement, [{"host": host, "h": host, "w": tx.worker} for host in of])
+    return {host: max(0.0, found.get(host, 0.0) - tx.ticks) for host in hosts}
 
 
-def holder(tx: LinkTransaction, host: str) -> int:
-    """Return the worker that holds a host: 0 for none, negative for the worker for which it is reserved."""
-    found = tx.connection.execute(HOST, {"h": host}).first()
-    return 0 if found is None else int(found[0] or (-found[2] if found[3] > tx.ticks else 0))
+def user(tx: LinkTransaction, host: str) -> int:
+    """Return the worker that holds a host, or for which it is reserved; 0 for none."""
+    lock = tx.connection.execute(LOCK, {"h": host}).first()
+    return 0 if lock is None else int(lock.worker or (lock.requested_by if lock.requested_until > tx.ticks else 0))
 
 
-def request_host(tx: LinkTransaction, host: str) -> None:
-    """Request a host from its holder for this worker, unless another has done so."""
-    mine = HOSTS.c.wanted_by.in_([0, tx.worker]) | (HOSTS.c.wanted_until <= tx.ticks)
-    values = {"wanted_by": tx.worker, "wanted_until": tx.ticks + RESERVED_SECONDS}
-    tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
+def request_hosts(tx: LinkTransaction, hosts: Collection[str]) -> None:
+    """Request hosts from their holders for this worker, unless another has done so; asking again prolongs a request."""
+    mine = HOST_LOCKS.c.requested_by.in_([0, tx.worker]) | (HOST_LOCKS.c.requested_until <= tx.ticks)
+    values = {"requested_by": tx.worker, "requested_until": tx.ticks + RESERVED_SECONDS}
+    for some in chunks(hosts):
+        tx.connection.execute(update(HOST_LOCKS).where(HOST_LOCKS.c.host.in_(some), mine).values(values))
 
 
 def hold(tx: LinkTransaction, host: str) -> float | None:
     """Hold a host. Return the seconds until the first request; ``None`` if another worker holds it, which is asked to yield it."""
-    current = holder(tx, host)
-    if current > 0 and current != tx.worker and bury_if_dead(tx, current):
-        current = holder(tx, host)
-    if current in (0, tx.worker, -tx.worker):
+    current = user(tx, host)
+    if current not in (0, tx.worker) and bury_if_dead(tx, current):
+        current = user(tx, host)
+    if current in (0, tx.worker):
         return take_hosts(tx, [host])[host]
-    request_host(tx, host)
+    request_hosts(tx, [host])
     return None
 
 
-def release_hosts(tx: LinkTransaction, worker: int, hosts: Mapping[str, float]) -> None:
-    """Release hosts of a ``worker``, each with the seconds until the next request, and reserve them for the workers that wait for them."""
-    freed, lines = list[dict[str, Any]](), list[dict[str, Any]]()
-    for host, (holder, _, wanted_by, until) in _states(tx, hosts).items():
-        if holder != worker:
-            continue
-        seconds, reserved = hosts[host], -wanted_by if wanted_by != worker and until > tx.ticks else 0
-        free_at = tx.ticks + seconds
-        freed.append({"h": host, "at": free_at, "seconds": seconds})
-        lines.append({"h": host, "at": free_at, "for": reserved, "rests": int(reserved == 0 and seconds > 0)})
-    if freed:
-        tx.connection.execute(FREE, freed)
-        tx.connection.execute(FREE_LINES, lines)
-
-
-def ripen(tx: LinkTransaction, ahead: float) -> None:
-    """Make hosts of this queue available whose pause ends within ``ahead`` seconds."""
-    due = (LINES.c.queue == tx.queue, LINES.c.resting == 1, LINES.c.free_at <= tx.ticks + ahead)
-    tx.connection.execute(update(LINES).where(*due).values(resting=0))
+def release_hosts(tx: LinkTransaction, hosts: Mapping[str, float]) -> None:
+    """Release this worker's hosts, each with the seconds until the next request."""
+    if hosts:
+        tx.connection.execute(RELEASE, [{"w": tx.worker, "h": host, "at": tx.ticks + seconds} for host, seconds in hosts.items()])
 
 
 def held_hosts(tx: LinkTransaction) -> tuple[dict[str, float], frozenset[str]]:
     """Return this worker's hosts, with the seconds until the next request; and those that another worker waits for."""
-    found = tx.connection.execute(HELD, {"w": tx.worker}).all()
-    awaited = (host for host, _, wanted_by, until in found if wanted_by not in (0, tx.worker) and until > tx.ticks)
-    return {host: max(0.0, free_at - tx.ticks) for host, free_at, _, _ in found}, frozenset(awaited)
-
-
-def _offer(tx: LinkTransaction) -> None:
-    """Offer hosts whose reservations have expired."""
-    past = and_(HOSTS.c.wanted_by > 0, HOSTS.c.wanted_until <= tx.ticks)
-    for host, worker, free_at in tx.connection.execute(select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at).where(past)).all():
-        tx.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=0, wanted_until=0.0))
-        if worker == 0:
-            resting = int(free_at > tx.ticks)
-            tx.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=0, resting=resting))
+    locks = tx.connection.execute(HELD, {"w": tx.worker}).all()
+    requested = (lock.host for lock in locks if lock.requested_by not in (0, tx.worker) and lock.requested_until > tx.ticks)
+    return {lock.host: max(0.0, lock.next_request - tx.ticks) for lock in locks}, frozenset(requested)

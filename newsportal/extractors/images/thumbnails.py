@@ -137,7 +137,6 @@ def _bounds(width: int, height: int, side: int) -> tuple[int, int]:
 HASH_SIDE: Final = 32  # Zauner: side of the transformed image
 MIN_DRAFT_SIDE: Final = 4 * HASH_SIDE  # minimum shorter side in pixels of the reduced image before that
 LOW_FREQUENCIES: Final = 8  # Zauner: frequencies used in each direction
-MAX_COPY_DISTANCE: Final = 10  # maximum distance of two copies, in bits. Measured: docs/algorithms/picture_filter.md.
 MIN_DEVIATION: Final = 2.0  # standard deviation of the grey levels below which an image has no features
 HEX_DIGITS: Final = 16
 

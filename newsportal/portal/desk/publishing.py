@@ -203,12 +203,7 @@ def _parse_value(text: str) -> Any:
 
 
 def _form(
-    request: Request,
-    name: str | None,
-    values: Mapping[str, Any],
-    errors: FormErrors = NONE,
-    status: int = 200,
-    trial: DryRun | None = None,
+    request: Request, name: str | None, values: Mapping[str, Any], errors: FormErrors = NONE, status: int = 200, trial: DryRun | None = None
 ) -> Response:
     columns = values.get("columns")
     pairs = columns.items() if isinstance(columns, Mapping) else ()

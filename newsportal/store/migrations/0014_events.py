@@ -5,7 +5,7 @@ They are created with their present names: later steps leave these out (``schema
 
 from alembic import op
 
-from newsportal.store.schema import STORE, tables_of
+from newsportal.store.schema import STORE, complete, tables_of
 
 revision = "0014"
 down_revision = None  # migrates a store of schema 0013
@@ -15,6 +15,4 @@ TABLES = ("events", "event_stories", "event_edits", "event_redirects", "event_po
 
 def upgrade() -> None:
     connection = op.get_bind()
-    for table in tables_of(STORE, connection.dialect.name):
-        if table.name in TABLES:
-            table.create(connection, checkfirst=True)
+    complete(connection, [table for table in tables_of(STORE, connection.dialect.name) if table.name in TABLES])

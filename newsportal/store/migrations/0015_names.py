@@ -1,6 +1,10 @@
-"""Standard names for tables and columns, and for the actions of the outbox."""
+"""Standard names for tables and columns, and for the actions of the outbox. Tables of running workers are filled from the links when empty:
+hosts are counted by queue in one and locked in another."""
 
-from newsportal.store.schema import Renames, rename
+import sqlalchemy as sa
+from alembic import op
+
+from newsportal.store.schema import STORE, Renames, complete, rename, tables_of
 
 revision = "0015"
 down_revision = "0014"
@@ -40,6 +44,15 @@ RENAMES = Renames(
     {"outbox": {"action": {"there": "publish", "gone": "withdraw"}}},
 )  # fmt: skip
 
+FORMER_WORKERS = ("link_lines", "link_hosts")
+WORKERS = ("link_workers", "link_host_queues", "link_host_locks")
+
 
 def upgrade() -> None:
     rename(RENAMES)
+    for table in (*FORMER_WORKERS, *WORKERS):
+        op.drop_table(table, if_exists=True)
+    connection = op.get_bind()
+    complete(connection, [table for table in tables_of(STORE, connection.dialect.name) if table.name in WORKERS])
+    for table in ("link_claims", "link_clock"):
+        op.execute(sa.delete(sa.table(table)))

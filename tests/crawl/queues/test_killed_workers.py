@@ -12,8 +12,8 @@ import pytest
 from forked import Started
 from queue_benches import tasks
 
+from newsportal.crawl.queues import open_table
 from newsportal.crawl.queues.base import Terms
-from newsportal.crawl.queues.opening import open_table
 
 WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
@@ -27,7 +27,7 @@ import os, signal, sys
 from pathlib import Path
 from time import sleep
 from newsportal.crawl.queues.base import Terms
-from newsportal.crawl.queues.opening import open_table
+from newsportal.crawl.queues import open_table
 
 signal.setitimer(signal.ITIMER_PROF, float(sys.argv[3]))
 queue = open_table(Path(sys.argv[1]), "rss", terms=Terms(lease=60.0, tries=50))

@@ -16,9 +16,8 @@ from redis.crc import key_slot
 from redis_masters import MASTERS, SLOTS, Masters, masters
 from scrapy.settings import Settings
 
-from newsportal.crawl.queues import redis_queue
+from newsportal.crawl.queues import open_plain, redis_queue
 from newsportal.crawl.queues.base import Queue
-from newsportal.crawl.queues.opening import open_plain
 from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
 from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue

@@ -18,8 +18,8 @@ from redis.retry import Retry
 from redis_bench import RedisTableBench
 from scrapy.settings import Settings
 
+from newsportal.crawl.queues import open_plain
 from newsportal.crawl.queues.base import Identity, identity
-from newsportal.crawl.queues.opening import open_plain
 from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.errors import FrontierRefused, FrontierUnavailable
 

@@ -100,6 +100,19 @@ def test_threads_and_hidden_articles_are_left_out(store: Store) -> None:
     assert set(store.events.of([thread, hidden])) == {hidden}
 
 
+def test_event_of_a_hidden_story_is_recounted(store: Store) -> None:
+    fire, _, trial = fill(store)
+    follower = EventFollower()
+    follower.follow(store)
+    assert [(event.id, event.stories) for event in store.events.list_events().events] == [(fire, 2)]
+    store.hide([fire], by="林", reason="误登", now=NOW)
+    left = store.events.event(fire)
+    assert left is not None
+    assert (left.head_id, left.stories) == (trial, 1)
+    store.show([fire], now=NOW)
+    assert [(event.id, event.stories) for event in store.events.list_events().events] == [(fire, 2)]
+
+
 def test_position_beyond_the_change_log_restarts_from_its_begin(store: Store) -> None:
     fire, _, trial = fill(store)
     assert store.events.assign([], {}, after=0, up_to=1000)

@@ -180,6 +180,9 @@ def test_invalid_lines_are_reported_and_skipped(empty: str) -> None:
     assert [fate["line"] for fate in fates if fate["outcome"] == "failed"] == [2, 3, 4, 5, 6, 7, 10]
     assert all(fate["error"] for fate in fates if fate["outcome"] == "failed")
     assert "x.jsonl:2: " in run("import", "x.jsonl").stderr
+    Path("x.jsonl").write_text("\n".join(invalid), "utf-8")
+    with pytest.raises(NewsportalError, match="every row failed"):
+        run("import", "x.jsonl")
 
 
 def test_unreadable_files_are_reported_and_skipped(empty: str) -> None:
