@@ -34,8 +34,8 @@ Found = TypeVar("Found")
 TICK: Final = 0.25  # seconds between two exchanges when idle, so that requests of other workers start soon
 MIN_POLL: Final = 0.05  # seconds between two requests for work without other changes
 GATHER_SECONDS: Final = 0.005  # seconds to collect changes before an exchange: the links of a page arrive one by one
-MAX_BEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
-MIN_BEATS: Final = 4  # heartbeats per lease at least: two may be late
+MAX_HEARTBEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
+MIN_HEARTBEATS: Final = 4  # heartbeats per lease at least: two may be late
 AHEAD_SECONDS: Final = 2.0  # seconds of work prefetched per host: the queue may be unavailable for this time without idle hosts
 MAX_HOLDS: Final = 50  # hosts requested in one exchange
 RETRY_PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between retries while the queue is unavailable; the last one repeats
@@ -67,7 +67,7 @@ class Feeder:
     _changes: int = 0
     _drained: tuple[int, bool] = (-1, False)
     _last_take: float = 0.0
-    _last_beat: float = 0.0
+    _last_heartbeat: float = 0.0
     _poll_in: float = 0.0
     _failures: int = 0
     _read: list[bytes] = field(default_factory=list)
@@ -101,9 +101,9 @@ class Feeder:
         self._wake.set()
 
     @property
-    def beat_seconds(self) -> float:
+    def heartbeat_seconds(self) -> float:
         """Seconds between two heartbeats."""
-        return min(MAX_BEAT, self.lease / MIN_BEATS)
+        return min(MAX_HEARTBEAT, self.lease / MIN_HEARTBEATS)
 
     @property
     def quiet(self) -> bool:
@@ -192,8 +192,8 @@ class Feeder:
             return order
         now = time.monotonic()
         order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:MAX_HOLDS]
-        if now - self._last_beat >= self.beat_seconds:
-            order.beat, self._last_beat = dict(self.activity), now
+        if now - self._last_heartbeat >= self.heartbeat_seconds:
+            order.heartbeat, self._last_heartbeat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, MIN_POLL), TICK)):
             order.take, self._last_take = places, now

@@ -120,8 +120,8 @@ class Partition:
             calls += finish("" if at is None else repr(at), ids)
         if order.free:
             calls.append(("free", *(word for host, seconds in order.free.items() for word in (host, repr(max(0.0, float(seconds)))))))
-        if order.beat is not None:
-            calls.append(("beat", json.dumps(dict(order.beat)) if order.beat else ""))
+        if order.heartbeat is not None:
+            calls.append(("heartbeat", json.dumps(dict(order.heartbeat)) if order.heartbeat else ""))
         calls += [("hold", host) for host in order.hold]
         if order.take is not None:
             has_suspect = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
@@ -132,7 +132,7 @@ class Partition:
         for id in order.ended:
             self.leased.pop(id, None)
         answer = Answer({as_text(id) for ids in results["push"] for id in ids})
-        for ids in results["beat"]:
+        for ids in results["heartbeat"]:
             answer.lost = self.leased.keys() - set(map(as_text, ids))
             for id in answer.lost:
                 del self.leased[id]
@@ -149,7 +149,7 @@ class Partition:
 
     def recover(self) -> None:
         """After Redis was unreachable: return leases of an answer that was lost."""
-        strays = set(map(as_text, self.call("beat", ""))) - self.leased.keys()
+        strays = set(map(as_text, self.call("heartbeat", ""))) - self.leased.keys()
         self.away = False
         for batch in chunks(strays, BATCH):
             self.call("finish", "", *batch)

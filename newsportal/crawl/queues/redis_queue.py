@@ -130,8 +130,8 @@ class RedisQueue(base.Queue):
         for host in order.hold:
             orders[self._home(host)].hold.append(host)
         for part in self.parts:
-            if order.beat is not None:
-                orders[part].beat = order.beat
+            if order.heartbeat is not None:
+                orders[part].heartbeat = order.heartbeat
             if order.ended & part.leased.keys():
                 orders[part].done, orders[part].back = order.done, order.back
         return orders
@@ -192,15 +192,14 @@ class RedisQueue(base.Queue):
     def state(self, hosts: int = 20) -> base.QueueState:
         states = self._each(lambda part: json.loads(as_text(part.call("state", hosts))), strict=True)
         workers: dict[str, base.WorkerState] = {}
-        for worker, name, since, beat, leased, locked, doing in (row for state in states for row in state["workers"]):
-            same = workers.get(worker, base.WorkerState(name, since, beat, 0, ()))
+        for worker, name, since, heartbeat, leased, locked, activity in (row for state in states for row in state["workers"]):
+            same = workers.get(worker, base.WorkerState(name, since, heartbeat, 0, ()))
             workers[worker] = base.WorkerState(
-                name, min(same.since, since), max(same.beat, beat), same.leased + leased,
-                tuple(sorted((*same.hosts, *locked))), same.doing or json.loads(doing),
+                name, min(same.since, since), max(same.heartbeat, heartbeat), same.leased + leased,
+                tuple(sorted((*same.hosts, *locked))), same.activity or json.loads(activity),
             )  # fmt: skip
-        found = (
-            base.HostState(row["host"], row["waiting"], row.get("holder"), row["free_in"]) for state in states for row in state["hosts"]
-        )
+        rows = [row for state in states for row in state["hosts"]]
+        found = (base.HostState(row["host"], row["waiting"], row.get("holder"), row["next_request_in"]) for row in rows)
         busiest = sorted(found, key=lambda host: (-host.waiting, host.host))
         counts = {name: sum(state["counts"][name] for state in states) for name in ("waiting", "later", "leased", "aside")}
         ordered = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))

@@ -134,7 +134,7 @@ def test_suspect_task_is_leased_alone_across_partitions(redis_masters: Masters) 
         if "suspect.example/0" in leased:
             assert (before, leased) == ([], ["suspect.example/0"])
             return
-        worker.beat()
+        worker.heartbeat()
         worker.done(before)  # its hands are empty only if it takes nothing more because of the suspect
         now[0] += 1
     raise AssertionError("the suspect never had its turn")
@@ -174,7 +174,7 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
         hold_all(queue, next(f"h{n}.example" for n in range(HOSTS) if f"h{n}.example" not in at_lost))
         assert queue.hold(sorted(at_lost)[0]) is None
         assert queue.claim("visit:甲", 100)
-        assert queue.beat() == set()
+        assert queue.heartbeat() == set()
         with pytest.raises(FrontierUnavailable, match=f"{server.port}"):
             queue.state()
         assert queue.outstanding(["none"])["none"] == 0
