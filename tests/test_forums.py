@@ -134,10 +134,12 @@ def test_posts_have_authors_and_times(forums: MadeUpForums, visits: Any, key: st
 def test_edited_posts_keep_earlier_text(forums: MadeUpForums, visits: Any) -> None:
     store = opened(visits[1])
     for key in ENGINES:
-        changed = [post for posts in threads(store, key).values() for post in posts if post.earlier]
+        changed = [post for posts in threads(store, key).values() for post in posts if post.former_texts]
         assert len(changed) >= 10
         assert all(
-            post.text.startswith(post.earlier[0]) and len(post.text) > len(post.earlier[0]) for post in changed if "24" not in post.text
+            post.text.startswith(post.former_texts[0]) and len(post.text) > len(post.former_texts[0])
+            for post in changed
+            if "24" not in post.text
         )
     store.close()
 

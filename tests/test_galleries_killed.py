@@ -64,7 +64,7 @@ def read_pages(sources: Path) -> tuple[set[str], set[str]]:
     try:
         with store.galleries._read() as connection:
             over = set(connection.scalars(select(LINKS.c.id).where(LINKS.c.state == STORED)))
-            read_urls = {page_of(content).url for content in connection.scalars(select(GALLERY_PAGES.c.said))}
+            read_urls = {page_of(content).url for content in connection.scalars(select(GALLERY_PAGES.c.content))}
         stories = [article for article in store.all_articles() if article.id in over]
         complete = {article.url for article in stories if (found := store.galleries.gallery(article.id)) and found.complete}
     finally:

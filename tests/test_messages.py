@@ -92,7 +92,7 @@ def created() -> dict[str, list[tuple[str, frozenset[str]]]]:
     """Return where each message code is created, with the names of its parameters; calls with ``**`` are skipped."""
     found: dict[str, list[tuple[str, frozenset[str]]]] = {}
     for path, source in sources().items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(ast.parse(source)) if "Message" in source else ():
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message" and node.args):
                 continue
             names = [keyword.arg for keyword in node.keywords]

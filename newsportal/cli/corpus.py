@@ -155,7 +155,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         corpora = store.corpora.all()
     rows = [{"corpus": row.pop("name"), **row} for row in map(asdict, corpora)]
     none = "no corpus yet; create one with `newsportal corpus from-store` or `newsportal corpus import`"
-    print_rows(rows, ("corpus", "documents", "labels", "versions", "active", "created", "note"), as_json, none)
+    print_rows(rows, ("corpus", "documents", "labels", "versions", "active_version", "created", "note"), as_json, none)
 
 
 def show(

@@ -69,9 +69,9 @@ def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
 def figures(gallery: StoredGallery) -> dict[str, Any]:
     return {
         **pick(gallery, "complete", "pictures", "pages", "total", "missing", "failure", "visited"),
-        "in_vain": gallery.vain,
+        "fruitless_visits": gallery.fruitless_visits,
         "score": round(gallery.score, 4),
-        "addresses": gallery.addresses,
+        "page_urls": gallery.page_urls,
     }
 
 
@@ -82,7 +82,7 @@ def summary(gallery: StoredGallery) -> str:
     if gallery.complete:
         return text
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
-    failures = f", {gallery.vain} unsuccessful visits" if gallery.vain else ""
+    failures = f", {gallery.fruitless_visits} unsuccessful visits" if gallery.fruitless_visits else ""
     return f"{text}, incomplete{missing}: {gallery.failure or 'missing-pages'}{failures}"
 
 
@@ -120,12 +120,13 @@ def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any
     sizes = [file.size for file in cache.files()] if cache is not None else []
     frequent = []
     for entry in store.pictures.most_frequent(limit=limit):
-        picture, allowed = entry.picture, entry.picture.frequent == KEPT
-        row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "print")
-        row |= {"left_out": picture.refused or (None if allowed else picture.frequent), "since": None if allowed else picture.since}
+        picture, allowed = entry.picture, entry.picture.frequent_reason == KEPT
+        row = pick(picture, "url") | pick(entry, "stories", "sites") | pick(picture, "width", "height", "format", "perceptual_hash")
+        reason, since = (None, None) if allowed else (picture.frequent_reason, picture.frequent_since)
+        row |= {"left_out": picture.rejected_reason or reason, "since": since}
         frequent.append(row | {"kept": allowed})
     return {
-        **pick(totals, "pictures", "stories"), "looked_at": totals.looked, "refused": totals.refused, "left_out": totals.frequent,
+        **pick(totals, "pictures", "stories"), "fetched": totals.fetched, "rejected": totals.rejected, "left_out": totals.frequent,
         "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit}, "often": frequent,
     }  # fmt: skip
 
@@ -149,8 +150,8 @@ def _print(row: dict[str, Any]) -> None:
     if "cleared" in row:
         out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_megabytes(row['cleared']['bytes'])}")
     out.print(
-        f"{row['pictures']} pictures of {row['stories']} photo stories; examined: {row['looked_at']}, "
-        f"invalid: {row['refused']}, not of stories: {row['left_out']}"
+        f"{row['pictures']} pictures of {row['stories']} photo stories; examined: {row['fetched']}, "
+        f"invalid: {row['rejected']}, not of stories: {row['left_out']}"
     )
     cached = "cache: none (set a folder as pictures.cache in sources.yaml)"
     if cache := row["cache"]:

@@ -122,7 +122,7 @@ def again(
         ids = [article_named(store, name) for name in article or ()]
         names = [settings.name for settings, _ in targets]
         if ids:
-            number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
+            number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "publish", now=now) for name in names)
         else:
             number = sum(store.outbox.retry(name, now=now) for name in names)
         finish(store, targets, None, as_json, f"{counted(number, 'delivery')} tried again")
@@ -218,7 +218,7 @@ def unpublish(
     with open_named_targets(sources, target) as (store, targets):
         now, ids = datetime.now(UTC), [article_named(store, name) for name in article]
         names = [settings.name for settings, _ in targets]
-        number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "gone", now=now) for name in names)
+        number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "withdraw", now=now) for name in names)
         if not number:
             raise NewsportalError("none of them was published; see: newsportal publish status --state done")
         finish(store, targets, None, as_json, f"{counted(number, 'withdrawal')} requested")

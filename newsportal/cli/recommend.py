@@ -146,8 +146,8 @@ def fit(
             result = on_spark.fit(store, config.store, spark, now, since=moment(since), days=days)
     facts = result.facts
     summary = f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']})"
-    row = {"made": result.made, "bytes": len(result.packed), **facts}
-    print_result(row, f"{summary}; {len(result.packed) / 1e6:.1f} MB", as_json)
+    row = {"created": result.created, "bytes": len(result.model), **facts}
+    print_result(row, f"{summary}; {len(result.model) / 1e6:.1f} MB", as_json)
 
 
 def import_(

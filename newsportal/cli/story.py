@@ -115,7 +115,8 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
         for picture in store.galleries.pictures(story.head.id, dropped=True):
             image = picture.image
             size = f"{image.width}×{image.height}" if image.width and image.height else ""
-            pictures.append((picture.dropped or picture.place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url))
+            label = picture.hidden_reason or picture.place
+            pictures.append((label, f"{size} {image.format or ''}".strip(), image.caption or "", image.url))
         wide.print(make_table(("", "size", "caption", "address"), pictures))
 
 

@@ -128,7 +128,8 @@ group = command_group("The users of the portal and their roles.", list_, add, ro
 
 
 def token_values(token: Token, name: str) -> dict[str, Any]:
-    return {"id": token.id, "person": name, "for": token.name, "rights": sorted(token.rights), **pick(token, "created", "expires", "used")}
+    values = {"id": token.id, "person": name, "for": token.name, "rights": sorted(token.rights)}
+    return values | pick(token, "created", "expires", "last_used")
 
 
 def list_tokens(as_json: AsJson = False, sources: SourcesFile = None) -> None:
@@ -141,7 +142,7 @@ def list_tokens(as_json: AsJson = False, sources: SourcesFile = None) -> None:
         return
     for row in rows:
         row |= {"rights": ", ".join(row["rights"]), "until": str(row["expires"])[:10] if row["expires"] else "it is revoked"}
-        row["last used"] = str(row["used"] or "never")[:10]
+        row["last used"] = str(row["last_used"] or "never")[:10]
     print_rows(rows, ("id", "person", "for", "rights", "until", "last used"), False, "no tokens")
 
 

@@ -34,11 +34,11 @@ class ThreadEntry:
 
 def has_grown(listed: Listed, stored: StoredThread) -> bool:
     """Return whether a thread has posts that are not stored: by the counts of replies, else by times, within their precision."""
-    if not stored.whole:
+    if not stored.complete:
         return True
     if listed.replies is not None and stored.replies is not None and listed.replies != stored.replies:
         return True
-    if listed.last is not None and (before := stored.listed or stored.newest) is not None:
+    if listed.last is not None and (before := stored.last_reply or stored.last_post) is not None:
         return listed.last > before + timedelta(seconds=listed.precision)
     return listed.replies is None or stored.replies is None
 
@@ -74,7 +74,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     names = {name_of(link): link for link in reversed(links) if can_request(link.url)}
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
     stories = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
-    old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.vain >= MAX_FRUITLESS}
+    old = {name for name in known if (story := stories.get(name)) is None or story.complete or story.fruitless_visits >= MAX_FRUITLESS}
     old |= await asyncio.to_thread(tracker.store.galleries.filter_refused, set(names) - known, now=utcnow())
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
     stale = bool(names) and old == set(names) and not await tracker.added_in_visit(names.values())

@@ -66,7 +66,7 @@ class PicturesPipeline(Stage):
         facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.inspected}
         stored = store.find_stored(urls)
         store.record_story(story, [facts.get(key) or stored.get(key) or Picture(key, url) for key, url in urls.items()], now=now)
-        reasons = {key: picture.frequent for key, picture in stored.items() if picture.frequent}
+        reasons = {key: picture.frequent_reason for key, picture in stored.items() if picture.frequent_reason}
         stories = store.stories([key for key in urls if key not in reasons], min_stories=rules.MIN_STORIES, max_stories=SAMPLE)
         sites = {story_pictures.site for found in stories.values() for story_pictures in found}
         totals = {name: store.counts_of_site(name) for name in sites}
@@ -94,7 +94,7 @@ class PicturesPipeline(Stage):
                 self.tracker.note(source, Message("note.pictures-left", counts=text))
         try:
             marked = await asyncio.to_thread(self.tracker.store.pictures.list_frequent, since=self._began - LATELY)
-            await asyncio.to_thread(self._take_out, {picture.key: picture.frequent for picture in marked if picture.frequent})
+            await asyncio.to_thread(self._take_out, {picture.key: picture.frequent_reason for picture in marked if picture.frequent_reason})
         except StoreError as error:
             logger.error("some stories keep pictures that are not theirs until the next crawl: %s", error)
 
@@ -102,7 +102,7 @@ class PicturesPipeline(Stage):
 def _facts_of(image: Image, now: datetime) -> Picture:
     """Return the facts that the spider read from the first bytes."""
     key = rules.key(image.url)
-    return Picture(key, image.url, image.width, image.height, image.format, image.print, refused=image.dropped, looked=now)
+    return Picture(key, image.url, image.width, image.height, image.format, image.print, rejected_reason=image.dropped, fetched=now)
 
 
 class GalleryPipeline(Stage):
@@ -126,7 +126,7 @@ class GalleryPipeline(Stage):
         saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
         names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may link to any of its pages
         await asyncio.to_thread(self.tracker.stored_urls.add_aliases, names, gallery.identity or "")
-        waits = not saved.complete and gallery.later and saved.vain < MAX_FRUITLESS
+        waits = not saved.complete and gallery.later and saved.fruitless_visits < MAX_FRUITLESS
         counts = self._counts.setdefault(gallery.link.source, Counter())
         counts["finished" if saved.outcome == "grown" and saved.complete else "complete" if saved.complete else "incomplete"] += 1
         counts["given up"] += not saved.complete and not waits

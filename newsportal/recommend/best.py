@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -60,9 +60,7 @@ def candidates(learnt: Statistics, question: Question, everybody: Ints) -> Ints:
 
 
 def _top(values: np.ndarray, count: int) -> Ints:
-    if len(values) <= count:
-        return np.arange(len(values))
-    return np.argpartition(-values, count - 1)[:count]
+    return np.argpartition(-values, count - 1)[:count] if len(values) > count else np.arange(len(values))
 
 
 FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
@@ -235,7 +233,8 @@ def fit_clicks(clicks: Clicks, now: float) -> Best:
 def fit_log(log: TrainingLog, now: float) -> Best:
     """Fit a model on any kind of log."""
     alpha = log.alpha() if len(log) >= MIN_VIEWS else formulas.ALPHA
-    blended = blend.learn_weights(log, lambda learnt, question: candidates(learnt, question, general_candidates(learnt)), alpha)
+    general = cache(general_candidates)  # one for all moments of a window
+    blended = blend.learn_weights(log, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
     learnt = replace(log.statistics(now), mixture=blended.mixture, alpha=alpha)
     facts = {
         "alpha": alpha,

@@ -103,17 +103,17 @@ class ImageFetcher:
         self._under_way: dict[str, asyncio.Future[Picture | None]] = {}
 
     async def inspect(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
-        """Return the facts of an image; ``looked`` stays ``None`` if it could not be fetched for now. Raises ``Interrupted``."""
+        """Return the facts of an image; ``fetched`` stays ``None`` if it could not be fetched for now. Raises ``Interrupted``."""
         plain = Picture(key(image.url), image.url)
         if not can_request(image.url):
-            return replace(plain, refused="bad-address", looked=utcnow())
+            return replace(plain, rejected_reason="bad-address", fetched=utcnow())
         try:
             head, print = await self._head(image, gallery, None if whole else FIRST_BYTES)
         except PageUnavailable as error:
-            return replace(plain, refused="gone", looked=utcnow()) if error.outcome.reason in GONE else plain
+            return replace(plain, rejected_reason="gone", fetched=utcnow()) if error.outcome.reason in GONE else plain
         except NotApplicable as error:
-            return plain if error.reason == "cut" else replace(plain, refused=error.reason, looked=utcnow())
-        return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
+            return plain if error.reason == "cut" else replace(plain, rejected_reason=error.reason, fetched=utcnow())
+        return replace(plain, width=head.width, height=head.height, format=head.format, perceptual_hash=print, fetched=utcnow())
 
     async def _head(self, image: Image, gallery: Gallery, limit: int | None) -> tuple[ImageHeader, str | None]:
         """Raises ``PageUnavailable``, ``Interrupted``, ``NotApplicable``."""
@@ -154,7 +154,7 @@ class ImageFetcher:
         finally:
             del self._under_way[name]
             answer.set_result(found)
-        if found.looked is not None:
+        if found.fetched is not None:
             self._seen[name] = found
             while len(self._seen) > MAX_REMEMBERED:
                 self._seen.popitem(last=False)
@@ -166,7 +166,7 @@ class ImageFetcher:
         Raises ``Interrupted``; other failures of an image are ignored.
         """
         images = {key(image.url): image for image in gallery.images if not image.dropped}
-        found = {name: stored[name] for name in images if name in stored and stored[name].looked is not None}
+        found = {name: stored[name] for name in images if name in stored and stored[name].fetched is not None}
         until, slots = monotonic() + MAX_SECONDS, asyncio.Semaphore(MAX_CONCURRENT)
 
         async def inspect_one(index: int, name: str, image: Image) -> tuple[str, Picture]:
@@ -190,11 +190,11 @@ def with_facts(gallery: Gallery, pictures: Mapping[str, Picture]) -> Gallery:
 
 
 def _with_facts(image: Image, picture: Picture | None) -> Image:
-    if picture is None or picture.looked is None or image.dropped:
+    if picture is None or picture.fetched is None or image.dropped:
         return image
-    if picture.refused:
-        return replace(image, dropped=picture.refused)
-    return replace(image, width=picture.width, height=picture.height, format=picture.format, print=picture.print or image.print)
+    if picture.rejected_reason:
+        return replace(image, dropped=picture.rejected_reason)
+    return replace(image, width=picture.width, height=picture.height, format=picture.format, print=picture.perceptual_hash or image.print)
 
 
 class StoryImages:
@@ -215,6 +215,6 @@ class StoryImages:
         if self._images is None:
             return with_facts(gallery, stored)
         pictures = await self._images.pictures(gallery, stored)
-        inspected = {name for name, picture in pictures.items() if picture.looked and picture is not stored.get(name)}
+        inspected = {name for name, picture in pictures.items() if picture.fetched and picture is not stored.get(name)}
         fresh = frozenset(image.url for image in gallery.images if not image.dropped and key(image.url) in inspected)
         return replace(with_facts(gallery, stored | pictures), inspected=fresh)

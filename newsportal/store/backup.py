@@ -20,11 +20,30 @@ from newsportal.store.container import new_file
 from newsportal.store.copying import OnProgress, ignore_progress, is_empty
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
+from newsportal.store.schema import all_renames
 from newsportal.store.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1  # format name and version in the manifest
 DROPPED_TABLES: Final = frozenset({"deferred_links"})
 """Tables of earlier versions that are no longer needed: deferred links are found again at the next visit."""
+
+
+def current_table(name: str) -> str:
+    """Return the present name of a table of an older version."""
+    for renames in all_renames():
+        name = renames.tables.get(name, name)
+    return name
+
+
+def current_row(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of an older version under its present names; ``table``: present name."""
+    found = dict(row)
+    for renames in all_renames():
+        columns, changed = renames.columns.get(table, {}), renames.values.get(table, {})
+        found = {columns.get(column, column): value for column, value in found.items()}
+        found |= {column: values.get(str(found[column]), found[column]) for column, values in changed.items() if column in found}
+    return found
+
 
 MANIFEST, SOURCES = "manifest.json", "sources.yaml"
 
@@ -146,7 +165,9 @@ def verify(path: Path, progress: OnProgress = ignore_progress) -> Manifest:
         raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} do not match the manifest; nothing was restored")
     for name, digest in sums.items():
         expected = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
-        comparable = set(expected["columns"]) == set(BY_NAME[name].columns)  # otherwise columns were added since, and the digests differ
+        comparable = set(expected["columns"]) == set(
+            BY_NAME[name].columns
+        )  # otherwise columns were added or renamed since, and the digests differ
         if expected["rows"] != digest.count or (comparable and expected["digest"] != digest.hexdigest()):
             raise BackupError(f"{path}: damaged: the rows of {name} do not match the manifest; nothing was restored")
     return replace(manifest, sources=sources)
@@ -159,11 +180,11 @@ def _manifest(path: Path, content: bytes) -> Manifest:
             raise ValueError(f"not {FORMAT}")  # noqa: TRY301  caught below
         if (version := int(values["version"])) > VERSION:
             _raise_newer(path, f"format {version}; supported: {VERSION}")
-        tables = {name: table for name, table in values["tables"].items() if name not in DROPPED_TABLES}
+        tables = {current_table(name): table for name, table in values["tables"].items() if name not in DROPPED_TABLES}
         if unknown := sorted(set(tables) - set(BY_NAME)):
             _raise_newer(path, f"tables {', '.join(unknown)[:100]}")
         for name, table in tables.items():
-            if more := sorted(set(table["columns"]) - set(BY_NAME[name].columns)):
+            if more := sorted(set(current_row(name, dict.fromkeys(table["columns"]))) - set(BY_NAME[name].columns)):
                 _raise_newer(path, f"{name} with {', '.join(more)[:100]}")
             if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
                 raise TypeError(f"rows and digest of {name}")  # noqa: TRY301
@@ -178,7 +199,7 @@ def _raise_newer(path: Path, detail: str) -> NoReturn:
 
 def _form(path: Path, name: str) -> Form | None:
     """Return the table whose rows a file holds, or ``None`` for a table of :data:`DROPPED_TABLES`."""
-    table = name.split("/")[1]
+    table = current_table(name.split("/")[1])
     form = BY_NAME.get(table)
     if form is None and table not in DROPPED_TABLES:
         raise BackupError(f"{path}: holds {name!r}, an unknown table of a later version of newsportal; nothing was restored")
@@ -191,8 +212,7 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
         try:
             container.check_row(line)
             row = json.loads(line, parse_constant=_reject_constant)
-            missing = {column: None for column in form.nullable if isinstance(row, dict) and column not in row}
-            yield from_plain(form, row | missing if missing else row)
+            yield from_plain(form, dict.fromkeys(form.nullable) | current_row(form.name, row) if isinstance(row, dict) else row)
         except (ValueError, RecursionError) as error:
             raise BackupError(f"{path}: {name}, line {number}: {error}; nothing was restored") from error
 

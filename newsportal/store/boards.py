@@ -16,14 +16,14 @@ BOARD_RANKS = Table(
     Column("source", String(NAME_CHARS), primary_key=True),
     id_column("item", primary_key=True),
     Column("at", Moment, primary_key=True, autoincrement=False),
-    Column("place", Integer, nullable=False),
+    Column("rank", Integer, nullable=False),
     Column("heat", Float(53)),
     Column("title", LONG_TEXT, nullable=False),
     Column("url", LONG_TEXT, nullable=False),
     Index(None, "source", "at"),
     Index(None, "at"),
 )
-"""``item``: hash of the identity of the entry's URL, which is the article's id if it is stored. ``place``: rank."""
+"""``item``: hash of the identity of the entry's URL, which is the article's id if it is stored. ``rank``: from 1."""
 
 CURVE_POINTS: Final = 2000
 """Maximum number of curve points read for a list: fifty entries over ten hours, with a visit every 15 minutes."""
@@ -63,11 +63,11 @@ class Boards(Part):
     def add(self, source: str, at: datetime, places: Sequence[Place]) -> None:
         """Store the entries of a visit. Entries of an earlier call with the same time are replaced one by one."""
         rows = [
-            {"source": name(source), "item": place.item, "at": at, "place": place.rank, "heat": place.heat, "title": storable(place.title),
+            {"source": name(source), "item": place.item, "at": at, "rank": place.rank, "heat": place.heat, "title": storable(place.title),
              "url": storable(place.url)}
             for place in {place.item: place for place in reversed(places)}.values()
         ]  # fmt: skip
-        self._upsert(BOARD_RANKS, rows, update=("place", "heat", "title", "url"))
+        self._upsert(BOARD_RANKS, rows, update=("rank", "heat", "title", "url"))
 
     def standings(self, source: str) -> Standings | None:
         """Return the current list, or ``None`` before the first visit."""
@@ -76,16 +76,16 @@ class Boards(Part):
             at = connection.scalar(select(func.max(table.at)).where(of_source))
             if at is None:
                 return None
-            now = connection.execute(select(BOARD_RANKS).where(of_source, table.at == at).order_by(table.place, table.item)).all()
+            now = connection.execute(select(BOARD_RANKS).where(of_source, table.at == at).order_by(table.rank, table.item)).all()
             items = [row.item for row in now]
-            spans = select(table.item, func.min(table.at).label("since"), func.min(table.place).label("best"))
+            spans = select(table.item, func.min(table.at).label("since"), func.min(table.rank).label("best"))
             spans = spans.where(of_source, table.item.in_(items)).group_by(table.item)
             first = {row.item: row for row in connection.execute(spans)}
-            points = select(table.item, table.at, table.place).where(of_source, table.item.in_(items))
+            points = select(table.item, table.at, table.rank).where(of_source, table.item.in_(items))
             curves: dict[str, list[tuple[datetime, int]]] = {}
             for item, moment, place in connection.execute(points.order_by(table.at.desc()).limit(CURVE_POINTS)):
                 curves.setdefault(item, []).append((moment, place))
-        places = (Place(row.item, row.title, row.url, row.place, row.heat) for row in now)
+        places = (Place(row.item, row.title, row.url, row.rank, row.heat) for row in now)
         entries = (
             Standing(place, first[place.item].since, first[place.item].best, tuple(reversed(curves.get(place.item, ()))))
             for place in places

@@ -136,7 +136,7 @@ class Corpora(Models):
             trained = select(MODELS.c.corpus_id, func.count()).where(MODELS.c.algorithm != DELETED).group_by(MODELS.c.corpus_id)
             versions = {row[0]: row[1] for row in connection.execute(trained)}
             return [
-                Corpus(row.name, row.created, row.note, *documents.get(row.id, (0, 0)), versions.get(row.id, 0), row.active)
+                Corpus(row.name, row.created, row.note, *documents.get(row.id, (0, 0)), versions.get(row.id, 0), row.active_version)
                 for row in connection.execute(select(CORPORA).order_by(CORPORA.c.name))
             ]
 

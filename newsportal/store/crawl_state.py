@@ -21,21 +21,21 @@ VISITS = Table(
     METADATA,
     Column("source", String(NAME_CHARS), primary_key=True),
     Column("at", Moment, primary_key=True, autoincrement=False),
-    Column("brought", Integer, nullable=False, server_default="0"),
-    Column("told", JSON, nullable=False),
+    Column("found_new", Integer, nullable=False, server_default="0"),
+    Column("result", JSON, nullable=False),
     Index(None, "at"),
-    Index(None, "source", "brought", "at"),
+    Index(None, "source", "found_new", "at"),
 )
-"""``told``: the result of the visit (``visits``) as JSON, without source and time. ``brought``: 1 if it found anything new, else 0, and -1
-until the first result arrives; indexed because schedules look up the last productive visits of a source."""
+"""``result``: the result of the visit (``visits``) as JSON, without source and time. ``found_new``: 1 if it found
+anything new, else 0, and -1 until the first result arrives; indexed because schedules look up the last productive visits of a source."""
 
 NEWEST = select(VISITS).where(VISITS.c.source == bindparam("of")).order_by(VISITS.c.at.desc()).limit(1)
-BEGUN: Final = -1  # ``brought`` of a visit without results yet
+BEGUN: Final = -1  # ``found_new`` of a visit without results yet
 
 
 def _visit(row: Any) -> Visit:
     """Build a visit from a row of ``visits``; fields of a later version are ignored."""
-    values = {**row.told, "source": row.source, "at": row.at}
+    values = {**row.result, "source": row.source, "at": row.at}
     return build(Visit, values, published=lambda moments: tuple(map(datetime.fromisoformat, moments)))
 
 
@@ -63,7 +63,7 @@ class Visits(Part):
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         """Return the visits of one source, newest first; ``bringing``: only those that found anything new."""
-        query = select(VISITS).where(VISITS.c.source == name(source), VISITS.c.brought >= int(bringing))
+        query = select(VISITS).where(VISITS.c.source == name(source), VISITS.c.found_new >= int(bringing))
         query = query.order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
             query = query.where(VISITS.c.at >= since)
@@ -76,7 +76,7 @@ class Visits(Part):
         with self._read() as connection:
             for chunk in [None] if sources is None else chunks(map(name, sources)):
                 visits = select(VISITS, place) if chunk is None else select(VISITS, place).where(VISITS.c.source.in_(chunk))
-                ranked = visits.where(VISITS.c.brought >= int(bringing)).subquery()
+                ranked = visits.where(VISITS.c.found_new >= int(bringing)).subquery()
                 query = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
                 for source, rows in groupby(connection.execute(query), key=lambda row: row.source):
                     found[source] = list(map(_visit, rows))
@@ -91,10 +91,10 @@ def _save(connection: Connection, *visits: Visit) -> None:
     rows = []
     for visit in visits:
         values = to_json(visit)
-        row = {"brought": BEGUN if visit.in_progress else int(visit.new > 0), "source": name(values.pop("source")), "at": visit.at}
+        row = {"found_new": BEGUN if visit.in_progress else int(visit.new > 0), "source": name(values.pop("source")), "at": visit.at}
         del values["at"]
-        rows.append({**row, "told": values})
-    upsert(connection, VISITS, rows, update=("brought", "told"))
+        rows.append({**row, "result": values})
+    upsert(connection, VISITS, rows, update=("found_new", "result"))
 
 
 RUNS = Table(
@@ -111,7 +111,7 @@ SITE_LINES = Table(
     "site_lines",
     METADATA,
     Column("site", String(NAME_CHARS), primary_key=True),
-    Column("seen", Moment, nullable=False, index=True),
+    Column("saved", Moment, nullable=False, index=True),
     Column("pages", JSON, nullable=False),
 )
 """Hashed lines of a site's pages, oldest first: ``[[url, base64], …]``."""
@@ -167,11 +167,11 @@ class CrawlState(Part):
         """
         with self._write() as connection:
             rows = [
-                {"site": name(site), "seen": now, "pages": [[storable(url), b64encode(raw).decode("ascii")] for url, raw in pages.items()]}
+                {"site": name(site), "saved": now, "pages": [[storable(url), b64encode(raw).decode("ascii")] for url, raw in pages.items()]}
                 for site, pages in sites.items()
             ]
-            upsert(connection, SITE_LINES, rows, update=("seen", "pages"))
-            newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
+            upsert(connection, SITE_LINES, rows, update=("saved", "pages"))
+            newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.saved.desc(), SITE_LINES.c.site)
             for old in chunks(connection.scalars(newest_first).all()[max_sites:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(old)))
 
@@ -186,7 +186,7 @@ class CrawlState(Part):
             pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == LEARNT + method))
             stored = {url: b64decode(text).decode("utf-8", "replace") for url, text in pages or ()}
             text = b64encode(change(stored.get("")).encode()).decode("ascii")
-            upsert(connection, SITE_LINES, [{"site": LEARNT + method, "seen": now, "pages": [["", text]]}], update=("seen", "pages"))
+            upsert(connection, SITE_LINES, [{"site": LEARNT + method, "saved": now, "pages": [["", text]]}], update=("saved", "pages"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +223,13 @@ TOKEN_CHARS: Final = 64
 SUBSCRIPTION_MOMENTS: Final = ("asked", "until", "pushed")
 
 SUBSCRIPTIONS = Table(
-    "subscriptions",
+    "websub_subscriptions",
     METADATA,
     Column("source", String(NAME_CHARS), primary_key=True),
     Column("token", String(TOKEN_CHARS), nullable=False, index=True),
-    Column("told", JSON, nullable=False),
+    Column("details", JSON, nullable=False),
 )
-"""``told``: the subscription as JSON (``Subscription``), without source and token."""
+"""``details``: the subscription as JSON (``Subscription``), without source and token."""
 
 
 class Subscriptions(Part):
@@ -247,8 +247,8 @@ class Subscriptions(Part):
 
     def save(self, subscription: Subscription) -> None:
         values = to_json(subscription)
-        row = {"source": name(values.pop("source")), "token": values.pop("token"), "told": values}
-        self._upsert(SUBSCRIPTIONS, [row], update=("token", "told"))
+        row = {"source": name(values.pop("source")), "token": values.pop("token"), "details": values}
+        self._upsert(SUBSCRIPTIONS, [row], update=("token", "details"))
 
     def drop(self, source: str) -> None:
         self._execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
@@ -257,4 +257,4 @@ class Subscriptions(Part):
         """Return subscriptions; fields of a later version are ignored."""
         moments = dict.fromkeys(SUBSCRIPTION_MOMENTS, datetime.fromisoformat)
         rows = self._rows(select(SUBSCRIPTIONS).where(*conditions).order_by(SUBSCRIPTIONS.c.source))
-        return [build(Subscription, {**row.told, "source": row.source, "token": row.token}, **moments) for row in rows]
+        return [build(Subscription, {**row.details, "source": row.source, "token": row.token}, **moments) for row in rows]

@@ -2,7 +2,7 @@
 
 - a story is in at most one event; assignments by editors are permanent;
 - ``assign`` updates the position in the change log in the same transaction: two followers never write the same changes;
-- each change of an event increases ``events.changed``, so readers of :meth:`Events.changed_since` miss nothing;
+- each change of an event increases ``events.change_seq``, so readers of :meth:`Events.changed_since` miss nothing;
 - an edit records old and new values, and can be undone as long as the values were not changed again.
 """
 
@@ -27,7 +27,7 @@ READ: Final = [column for column in EVENTS.c if column.name != "vector"]
 @dataclass(frozen=True, slots=True)
 class Event:
     """``title``: an editor's, or that of the story with the most sites. ``heat``: sort key, as for stories; ``pinned``: when an editor
-    pinned it to the top. ``changed``: increases with each change of any event."""
+    pinned it to the top. ``change_seq``: increases with each change of any event."""
 
     id: str
     title: str
@@ -38,7 +38,7 @@ class Event:
     last: datetime
     heat: float
     pinned: datetime | None = None
-    changed: int = 0
+    change_seq: int = 0
     renamed: bool = False
 
 
@@ -218,7 +218,7 @@ class Events(Part):
 
     def changed_since(self, changed: int, limit: int = PAGE) -> list[Event]:
         """Return events changed after this number, in order of change."""
-        return self._events(select(*READ).where(EVENTS.c.changed > changed).order_by(EVENTS.c.changed, EVENTS.c.id).limit(limit))
+        return self._events(select(*READ).where(EVENTS.c.change_seq > changed).order_by(EVENTS.c.change_seq, EVENTS.c.id).limit(limit))
 
     def of(self, story_ids: Collection[str]) -> dict[str, Assignment]:
         """Return the assignment of each story that is in an event."""
@@ -265,7 +265,7 @@ def _write_vectors(connection: Connection, vectors: Mapping[str, str]) -> None:
     upsert(connection, EVENTS, rows, update=("vector",))
 
 
-EMPTY: Final = {"head_id": None, "stories": 0, "sites": 0, "first": EPOCH, "last": EPOCH, "heat": 0.0, "changed": 0}
+EMPTY: Final = {"head_id": None, "stories": 0, "sites": 0, "first": EPOCH, "last": EPOCH, "heat": 0.0, "change_seq": 0}
 """Columns of a new row before its stories are counted."""
 
 
@@ -307,9 +307,9 @@ def recount(connection: Connection, ids: Collection[str]) -> None:
             moments, top = [story["moment"] for story in stories], max(story["heat"] for story in stories)
             heat = top + log2(sum(2.0 ** (story["heat"] - top) for story in stories))
             values = {"head_id": head["id"], "first": min(moments), "last": max(moments), "heat": heat, "sites": sites.get(id, 0)}
-            connection.execute(row.values(stories=len(stories), changed=number, **values))
+            connection.execute(row.values(stories=len(stories), change_seq=number, **values))
         else:
-            connection.execute(row.values(stories=0, changed=number))
+            connection.execute(row.values(stories=0, change_seq=number))
     for chunk in chunks(list(figures)):
         connection.execute(delete(EVENT_REDIRECTS).where(EVENT_REDIRECTS.c.id.in_(chunk)))
     for chunk in chunks(id for id in ids if id not in figures):

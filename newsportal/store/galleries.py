@@ -18,7 +18,7 @@ from newsportal.store.gallery_tables import (
     GALLERY_PAGES,
     GALLERY_PICTURES,
     RECHECK_AFTER,
-    REFUSED_GALLERIES,
+    REJECTED_GALLERIES,
     GalleryOutcome,
     SavedGallery,
     StoredGallery,
@@ -37,13 +37,15 @@ class Galleries(Part):
     def put_page(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
         """Store one page of the photo story ``identity``, from any process and in any order; an existing page is replaced."""
         with self._write() as connection:
-            row = {"gallery": name_id(identity), "page": name_id(page.url), "number": page.number, "seen": now, "said": to_json(page)}
-            upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
+            key, content = {"gallery_id": name_id(identity), "page_id": name_id(page.url)}, to_json(page)
+            row = {**key, "number": page.number, "fetched": now, "content": content}
+            upsert(connection, GALLERY_PAGES, [row], update=("number", "fetched", "content"))
 
     def pages(self, identity: str) -> list[GalleryPage]:
         """Return the pages stored so far by number, those without a number last. They are deleted when the story is saved complete."""
-        query = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == name_id(identity))
-        in_order = query.order_by(GALLERY_PAGES.c.number.is_(None), GALLERY_PAGES.c.number, GALLERY_PAGES.c.seen, GALLERY_PAGES.c.page)
+        query = select(GALLERY_PAGES.c.content).where(GALLERY_PAGES.c.gallery_id == name_id(identity))
+        page = GALLERY_PAGES.c
+        in_order = query.order_by(page.number.is_(None), page.number, page.fetched, page.page_id)
         return [gallery_rows.page_of(page) for page in self._scalars(in_order)]
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
@@ -63,8 +65,8 @@ class Galleries(Part):
                 connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.updated_columns(article_row, article)))
             topics_added = add_topics(connection, id, topics_of(article))
             if gallery.complete:
-                connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, name_id(identity)})))
-            connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - gallery_rows.PAGES_KEPT))
+                connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery_id.in_({id, name_id(identity)})))
+            connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.fetched < now - gallery_rows.PAGES_KEPT))
             if grown:
                 _update_derived(connection, id)
                 _unfold(connection, id, now)
@@ -75,34 +77,35 @@ class Galleries(Part):
                 log_changes(connection, "article", id, now)
             complete = gallery.complete or bool(stored and stored["complete"])
             outcome: GalleryOutcome = "same" if not grown else "grown" if stored else "folded" if row.fold_of else "stored"
-            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.count_vain_visits(stored, gallery, grown))
+            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.count_fruitless_visits(stored, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """Record that ``identity`` is not a photo story (an index page, a dead link); ``reason`` is a slug."""
-        row = {"name": name_id(identity), "reason": gallery_rows.slug(reason) or "", "seen": now}
+        row = {"id": name_id(identity), "reason": gallery_rows.slug(reason) or "", "rejected": now}
         with self._write() as connection:  # delete expired refusals
-            connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - RECHECK_AFTER))
-            upsert(connection, REFUSED_GALLERIES, [row], update=("reason", "seen"))
+            connection.execute(delete(REJECTED_GALLERIES).where(REJECTED_GALLERIES.c.rejected < now - RECHECK_AFTER))
+            upsert(connection, REJECTED_GALLERIES, [row], update=("reason", "rejected"))
 
     def filter_refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Return those of these identities that were refused within :data:`RECHECK_AFTER`."""
         by_id = {name_id(identity): identity for identity in identities}
-        query = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - RECHECK_AFTER)
-        return {by_id[row["name"]] for row in self._select_in(query, REFUSED_GALLERIES.c.name, by_id)}
+        query = select(REJECTED_GALLERIES.c.id).where(REJECTED_GALLERIES.c.rejected > now - RECHECK_AFTER)
+        return {by_id[row["id"]] for row in self._select_in(query, REJECTED_GALLERIES.c.id, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         """Hide pictures in their stories, by URL or perceptual hash; ``reason`` is a slug (``None``: show them again). Return the number of
         pictures changed; the text, figures and score of each story are updated."""
         with self._write() as connection:
             dropped = gallery_rows.slug(reason)
-            changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
-            conditions: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({name_id(url) for url in urls})]
-            conditions += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
+            picture = GALLERY_PICTURES.c
+            changing = picture.hidden_reason.is_(None) if dropped is not None else picture.hidden_reason.is_not(None)
+            conditions: list[ColumnElement[bool]] = [picture.url_hash.in_(chunk) for chunk in chunks({name_id(url) for url in urls})]
+            conditions += [picture.perceptual_hash.in_(chunk) for chunk in chunks(set(prints))]
             galleries: dict[str, None] = {}
             changed = 0
             for condition in conditions:
                 galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(condition, changing).distinct()))
-                changed += connection.execute(update(GALLERY_PICTURES).where(condition, changing).values(dropped=dropped)).rowcount
+                changed += connection.execute(update(GALLERY_PICTURES).where(condition, changing).values(hidden_reason=dropped)).rowcount
             for id in galleries:
                 _update_derived(connection, id)
                 _unfold(connection, id, now)
@@ -117,10 +120,12 @@ class Galleries(Part):
             by_name = {name_id(url): caption for url, caption in captions.items()}
             changed = 0
             for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
-                caption = gallery_rows.caption_override(dict(row), by_name[row["name"]]) if row["name"] in by_name else row["said"]
-                if caption != row["said"]:
+                caption, url = row["edited_caption"], row["url_hash"]
+                if url in by_name:
+                    caption = gallery_rows.caption_override(dict(row), by_name[url])
+                if caption != row["edited_caption"]:
                     at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
-                    connection.execute(update(GALLERY_PICTURES).where(*at).values(said=caption))
+                    connection.execute(update(GALLERY_PICTURES).where(*at).values(edited_caption=caption))
                     changed += 1
             if changed:
                 _update_derived(connection, id)
@@ -152,7 +157,7 @@ class Galleries(Part):
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
         """Return the URLs of the pictures that these photo stories show."""
-        query = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.dropped.is_(None))
+        query = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.hidden_reason.is_(None))
         return {row["url"] for row in self._select_in(query, GALLERY_PICTURES.c.gallery_id, ids)}
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
@@ -178,7 +183,7 @@ def _galleries(connection: Connection, ids: Collection[str]) -> dict[str, Stored
     return {row["id"]: gallery_rows.gallery_of(row) for row in select_in(connection, _joined(), GALLERIES.c.id, ids)}
 
 
-CAPTIONS = select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GALLERY_PICTURES.c.gallery_id == bindparam("gallery"))
+CAPTIONS = select(GALLERY_PICTURES.c.url_hash, GALLERY_PICTURES.c.caption).where(GALLERY_PICTURES.c.gallery_id == bindparam("gallery"))
 FIGURES = tuple(column for column in GALLERIES.c if column.name not in ("id", "text", "moment"))
 
 
@@ -214,9 +219,9 @@ def _write(connection: Connection, id: str, gallery: Gallery, stored: dict[str, 
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**values))
     if grown:
         story = GALLERY_PICTURES.c.gallery_id == id
-        old = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.dropped, GALLERY_PICTURES.c.said).where(story)).all()
-        dropped = {row.name: row.dropped for row in old if row.dropped is not None}
-        captions = {row.name: row.said for row in old if row.said is not None}
+        old = connection.execute(select(GALLERY_PICTURES).where(story)).all()
+        dropped = {row.url_hash: row.hidden_reason for row in old if row.hidden_reason is not None}
+        captions = {row.url_hash: row.edited_caption for row in old if row.edited_caption is not None}
         connection.execute(delete(GALLERY_PICTURES).where(story))
         rows = gallery_rows.picture_rows(id, gallery, dropped, captions)
         if rows:
@@ -225,7 +230,7 @@ def _write(connection: Connection, id: str, gallery: Gallery, stored: dict[str, 
 
 def _update_derived(connection: Connection, id: str) -> None:
     """Update what depends on a story's pictures: their number, the article's text and first pictures, its moment."""
-    query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.dropped.is_(None))
+    query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.hidden_reason.is_(None))
     rows = [dict(row) for row in connection.execute(query.order_by(GALLERY_PICTURES.c.number)).mappings()]
     text = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.derived_columns(text, rows)))

@@ -39,8 +39,8 @@ MAX_COMPARED: Final = 40
 
 
 def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
-    """Return a photo story in the form compared: ``title``, its own ``text``, and the article's text (``told``), which has the captions."""
-    words = unit_vector(row["title"], row["text"] or row["told"])
+    """Return a photo story in the form compared: ``title``, its own ``text``, and the article's (``article_text``), with captions."""
+    words = unit_vector(row["title"], row["text"] or row["article_text"])
     return PhotoStory(row["id"], row["title"], words, pictures_of(images))
 
 
@@ -63,7 +63,11 @@ def _key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-COLUMNS: Final = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.text.label("told"), ARTICLES.c.moment, GALLERIES.c.text)
+COLUMNS: Final = (
+    *(ARTICLES.c[name] for name in ("id", "story_id", "title", "moment")),
+    ARTICLES.c.text.label("article_text"),
+    GALLERIES.c.text,
+)
 
 
 def fold_gallery(connection: Connection, id: str) -> Fold | None:
@@ -101,10 +105,11 @@ def _row(connection: Connection, id: str) -> Mapping[str, Any]:
 
 def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[Image, ...]]:
     found: dict[str, list[Image]] = {}
-    columns = (GALLERY_PICTURES.c[name] for name in ("gallery_id", "url", "caption", "width", "height", "print"))
-    query = select(*columns).where(GALLERY_PICTURES.c.dropped.is_(None)).order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)
+    columns = (GALLERY_PICTURES.c[name] for name in ("gallery_id", "url", "caption", "width", "height", "perceptual_hash"))
+    visible = select(*columns).where(GALLERY_PICTURES.c.hidden_reason.is_(None))
+    query = visible.order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)
     for row in select_in(connection, query, GALLERY_PICTURES.c.gallery_id, ids):
-        image = Image(row["url"], row["caption"], row["width"], row["height"], print=row["print"])
+        image = Image(row["url"], row["caption"], row["width"], row["height"], print=row["perceptual_hash"])
         found.setdefault(row["gallery_id"], []).append(image)
     return {id: tuple(images) for id, images in found.items()}
 
@@ -188,7 +193,7 @@ def refresh_galleries(connection: Connection, story_id: str) -> None:
     sites = connection.scalar(select(STORIES.c.sites).where(STORIES.c.id == story_id)) or 1
     members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
     for row in connection.execute(members).mappings().all():
-        query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.dropped.is_(None))
+        query = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.hidden_reason.is_(None))
         images = list(map(image_of, connection.execute(query).mappings()))
         ranked = score(factors(images, weight=row["weight"], sites=sites, complete=row["complete"]), row["moment"])
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=ranked))

@@ -11,7 +11,7 @@ from newsportal.items import Article, Gallery, GalleryPage, Image
 from newsportal.store.article_rows import category_of, content_of, keywords_of, revised_category, row_of, sorted_by
 from newsportal.store.columns import build, name_id, storable, to_json
 from newsportal.store.corrections import uncorrected_columns
-from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS, StoredGallery, StoredPicture
+from newsportal.store.gallery_tables import HASH_CHARS, SLUG_CHARS, StoredGallery, StoredPicture
 
 WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}  # order of the wall → sort key of photo stories, descending
 WALL_KINDS: Final = ("topic", "source", "category")
@@ -21,6 +21,10 @@ MAX_TEXT: Final = 200_000
 """Maximum characters of captions and text in the article's text, for search and lists. All captions are kept."""
 
 SHOWN_IN_LISTS: Final = 3  # pictures stored in the article's row, which every list reads: the cover and two more
+
+
+IMAGE_COLUMNS: Final = {"page": "page_url", "print": "perceptual_hash", "dropped": "hidden_reason"}
+"""Fields of an image → columns of ``gallery_pictures``; the others have equal names."""
 
 
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:
@@ -41,9 +45,9 @@ def picture_rows(
         pictures.setdefault(name_id(image.url), image)
     rows = []
     for number, (name, image) in enumerate(pictures.items(), 1):
-        row = {field.name: to_json(getattr(image, field.name)) for field in fields(Image)}
-        row |= {"print": (row["print"] or "")[:PRINT_CHARS] or None, "dropped": slug(row["dropped"] or hidden.get(name))}
-        rows.append({"gallery_id": gallery_id, "number": number, "name": name, **row, "said": captions.get(name)})
+        row = {IMAGE_COLUMNS.get(field.name, field.name): to_json(getattr(image, field.name)) for field in fields(Image)}
+        row |= {"perceptual_hash": (image.print or "")[:HASH_CHARS] or None, "hidden_reason": slug(image.dropped or hidden.get(name))}
+        rows.append({"gallery_id": gallery_id, "number": number, "url_hash": name, **row, "edited_caption": captions.get(name)})
     return rows
 
 
@@ -53,27 +57,27 @@ def slug(reason: str | None) -> str | None:
 
 def caption_of(row: Mapping[Any, Any]) -> str | None:
     """Return the caption of a picture: the editor's, or the page's."""
-    caption: str | None = row.get("said")
+    caption: str | None = row.get("edited_caption")
     return row["caption"] if caption is None else caption or None
 
 
 def caption_override(row: Mapping[str, Any], caption: str | None) -> str | None:
-    """Return the column ``said`` for an editor's caption; ``None`` if it equals the page's."""
+    """Return the column ``edited_caption`` for an editor's caption; ``None`` if it equals the page's."""
     if caption is None or " ".join(caption.split()) == " ".join((row["caption"] or "").split()):
         return None
     return storable(caption).strip()
 
 
 def image_of(row: Mapping[Any, Any]) -> Image:
-    return build(Image, {**row, "caption": caption_of(row)})
+    return build(Image, {**row, **{name: row[column] for name, column in IMAGE_COLUMNS.items()}, "caption": caption_of(row)})
 
 
 def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[StoredPicture]:
     """Return the pictures of a story, hidden ones at the end if ``dropped``."""
-    visible = [row for row in rows if row["dropped"] is None]
-    hidden = [row for row in rows if row["dropped"] is not None] if dropped else []
+    visible = [row for row in rows if row["hidden_reason"] is None]
+    hidden = [row for row in rows if row["hidden_reason"] is not None] if dropped else []
     return [
-        StoredPicture(place, image_of(row), row["dropped"], row.get("said") is not None, row["caption"])
+        StoredPicture(place, image_of(row), row["hidden_reason"], row.get("edited_caption") is not None, row["caption"])
         for place, row in enumerate((*visible, *hidden), 1)
     ]
 
@@ -98,13 +102,13 @@ def gallery_columns(gallery: Gallery) -> dict[str, Any]:
     return {
         "complete": gallery.complete, "pages": len(gallery.pages) or 1, "total": gallery.total, "missing": list(gallery.missing),
         "failure": storable(gallery.failure) if gallery.failure else None, "weight": gallery.weight,
-        "addresses": [storable(url) for url in gallery.pages], "text": storable(gallery.text or ""),
+        "page_urls": [storable(url) for url in gallery.pages], "text": storable(gallery.text or ""),
     }  # fmt: skip
 
 
 def gallery_of(row: Mapping[Any, Any]) -> StoredGallery:
     """Build a photo story from a row of ``galleries`` with its article's identity."""
-    return build(StoredGallery, row, missing=tuple, addresses=tuple)
+    return build(StoredGallery, row, missing=tuple, page_urls=tuple)
 
 
 PAGES_KEPT: Final = timedelta(days=60)  # how long pages of incomplete stories are kept
@@ -126,24 +130,28 @@ def is_fuller(stored: Mapping[str, Any] | None, gallery: Gallery, captions: Call
     new = gallery_columns(gallery)
     if new["pages"] < stored["pages"]:
         return False
-    found = {(row["name"], row["caption"]) for row in picture_rows(stored["id"], gallery, {})}
+    found = {(row["url_hash"], row["caption"]) for row in picture_rows(stored["id"], gallery, {})}
     return found != set(map(tuple, captions())) or bool(new["text"] != stored["text"]) or bool(new["pages"] > stored["pages"])
 
 
 def visit_columns(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
     """Return the columns of ``galleries`` that a visit writes; empty if it adds nothing to a complete story."""
     if stored is None:
-        return {**gallery_columns(gallery), "pictures": 0, "score": 0.0, "moment": now, "visited": now, "vain": 0}
+        return {**gallery_columns(gallery), "pictures": 0, "score": 0.0, "moment": now, "visited": now, "fruitless_visits": 0}
     if grown:
-        return {**gallery_columns(gallery), "visited": now, "vain": 0}
+        return {**gallery_columns(gallery), "visited": now, "fruitless_visits": 0}
     if stored["complete"]:
         return {}
-    return {"failure": gallery_columns(gallery)["failure"], "visited": now, "vain": count_vain_visits(stored, gallery, grown)}
+    return {
+        "failure": gallery_columns(gallery)["failure"],
+        "visited": now,
+        "fruitless_visits": count_fruitless_visits(stored, gallery, grown),
+    }
 
 
-def count_vain_visits(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
+def count_fruitless_visits(stored: Mapping[str, Any] | None, gallery: Gallery, grown: bool) -> int:
     """Return the number of consecutive visits without result, including this one."""
-    return 0 if grown or gallery.complete or stored is None or stored["complete"] else int(stored["vain"]) + 1
+    return 0 if grown or gallery.complete or stored is None or stored["complete"] else int(stored["fruitless_visits"]) + 1
 
 
 def updated_columns(row: Mapping[str, Any], article: Article) -> dict[str, Any]:

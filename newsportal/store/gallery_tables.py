@@ -14,7 +14,7 @@ from newsportal.items import Image
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment
 from newsportal.store.results import StoredArticle
 
-PRINT_CHARS: Final = 16  # length of a perceptual hash (``items.Image.print``)
+HASH_CHARS: Final = 16  # length of a perceptual hash (``items.Image.print``)
 SLUG_CHARS: Final = 64  # length of the reason why a picture is hidden
 
 GalleryOutcome = Literal["stored", "folded", "grown", "same"]
@@ -24,14 +24,14 @@ GalleryOutcome = Literal["stored", "folded", "grown", "same"]
 class SavedGallery:
     """Result of ``save``. ``stored``: new; ``folded``: new, folded into another story; ``grown``: known, with new content.
 
-    ``vain``: consecutive visits, including this one, that added nothing to an incomplete story.
+    ``fruitless_visits``: consecutive visits, including this one, that added nothing to an incomplete story.
     """
 
     outcome: GalleryOutcome
     id: str
     story_id: str
     complete: bool
-    vain: int = 0
+    fruitless_visits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class StoredGallery:
     """A stored photo story; its title, text and topics are those of its article (``id``).
 
     ``score`` is the sort key of the wall (``newsportal.recommend.score``). ``pictures`` counts those shown, ``pages`` those read.
-    ``missing``: numbers of missing pages, ``failure``: the reason; ``vain``: consecutive visits without result; ``addresses``: page URLs.
+    ``missing``: numbers of missing pages, ``failure``: the reason; ``fruitless_visits``: consecutive visits without result.
     """
 
     id: str
@@ -52,20 +52,20 @@ class StoredGallery:
     failure: str | None
     visited: datetime
     score: float
-    vain: int = 0
+    fruitless_visits: int = 0
     weight: int = 5
-    addresses: tuple[str, ...] = ()
+    page_urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A picture of a photo story. ``place`` counts from 1 over the pictures shown, then the hidden ones; ``dropped``: reason why it is
-    hidden (a slug), else ``None``. ``said``: its caption is an editor's; ``page_caption``: the page's caption."""
+    """A picture of a photo story. ``place`` counts from 1 over the pictures shown, then the hidden ones; ``hidden_reason``: a slug,
+    ``None`` for a visible one. ``corrected``: its caption is an editor's; ``page_caption``: the page's caption."""
 
     place: int
     image: Image
-    dropped: str | None = None
-    said: bool = False
+    hidden_reason: str | None = None
+    corrected: bool = False
     page_caption: str | None = None
 
 
@@ -117,11 +117,11 @@ GALLERIES = Table(
     Column("missing", JSON, nullable=False),
     Column("failure", LONG_TEXT),
     Column("visited", Moment, nullable=False),
-    Column("vain", Integer, nullable=False),
+    Column("fruitless_visits", Integer, nullable=False),
     Column("weight", Integer, nullable=False),
     Column("score", Float(53), nullable=False),
     Column("moment", Moment, nullable=False),
-    Column("addresses", JSON, nullable=False),
+    Column("page_urls", JSON, nullable=False),
     Column("text", LONG_TEXT, nullable=False),
     Index(None, "score", "id"),
     Index(None, "moment", "id"),
@@ -132,23 +132,23 @@ GALLERIES = Table(
 GALLERY_PAGES = Table(
     "gallery_pages",
     METADATA,
-    Column("gallery", String(ID_CHARS), primary_key=True),
-    Column("page", String(ID_CHARS), primary_key=True),
+    Column("gallery_id", String(ID_CHARS), primary_key=True),
+    Column("page_id", String(ID_CHARS), primary_key=True),
     Column("number", Integer),
-    Column("seen", Moment, nullable=False, index=True),
-    Column("said", JSON, nullable=False),
+    Column("fetched", Moment, nullable=False, index=True),
+    Column("content", JSON, nullable=False),
 )
-"""Pages read of incomplete stories. ``gallery`` is the hash of the story's identity (which may not be stored yet), ``page`` that of the
-page's URL, ``said`` an ``items.GalleryPage``."""
+"""Pages read of incomplete stories. ``gallery_id`` is the hash of the story's identity (which may not be stored yet), ``page_id`` that
+of the page's URL, ``content`` an ``items.GalleryPage``."""
 
-REFUSED_GALLERIES = Table(
-    "gallery_refused",
+REJECTED_GALLERIES = Table(
+    "rejected_galleries",
     METADATA,
-    Column("name", String(ID_CHARS), primary_key=True),
+    Column("id", String(ID_CHARS), primary_key=True),
     Column("reason", String(SLUG_CHARS), nullable=False),
-    Column("seen", Moment, nullable=False, index=True),
+    Column("rejected", Moment, nullable=False, index=True),
 )
-"""Links of index pages that are not photo stories, with the reason; not fetched again for six hours. ``name``: hash of the identity."""
+"""Links of index pages that are not photo stories, with the reason; not fetched again for six hours. ``id``: hash of the identity."""
 
 GALLERY_PICTURES = Table(
     "gallery_pictures",
@@ -156,20 +156,19 @@ GALLERY_PICTURES = Table(
     Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("url", LONG_TEXT, nullable=False),
-    Column("name", String(ID_CHARS), nullable=False),
+    Column("url_hash", String(ID_CHARS), nullable=False),
     Column("caption", LONG_TEXT),
     Column("width", NUMBER),
     Column("height", NUMBER),
     Column("format", LONG_TEXT),
-    Column("page", LONG_TEXT),
-    Column("print", String(PRINT_CHARS)),
-    Column("dropped", String(SLUG_CHARS)),
-    Column("said", LONG_TEXT),
-    Index(None, "name"),
-    Index(None, "print"),
+    Column("page_url", LONG_TEXT),
+    Column("perceptual_hash", String(HASH_CHARS)),
+    Column("hidden_reason", String(SLUG_CHARS)),
+    Column("edited_caption", LONG_TEXT),
+    Index(None, "url_hash"),
+    Index(None, "perceptual_hash"),
 )
-"""Pictures of a story by ``number``, including hidden ones (``dropped``: reason). ``name`` is the hash of ``url``, ``said`` an editor's
-replacement of ``caption`` (empty: none)."""
+"""Pictures of a story by ``number``, including hidden ones. ``edited_caption``: an editor's replacement of ``caption`` (empty: none)."""
 
 GALLERY_LABELS = Table(
     "gallery_labels",

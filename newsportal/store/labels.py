@@ -103,7 +103,7 @@ class Corpus:
     documents: int
     labels: int
     versions: int
-    active: int | None = field(metadata={"description": "The version of its model that is in use."})
+    active_version: int | None = field(metadata={"description": "The version of its model that is in use."})
 
 
 CORPORA = Table(
@@ -113,13 +113,13 @@ CORPORA = Table(
     Column("name", String(NAME_CHARS), nullable=False),
     Column("created", Moment, nullable=False),
     Column("note", LONG_TEXT, nullable=False),
-    Column("active", Integer),
+    Column("active_version", Integer),
 )
-"""``id``: hash of ``name``; ``active``: version of the model in use."""
+"""``id``: hash of ``name``; ``active_version``: version of the model in use."""
 
 
 def _label() -> list[Column[Any]]:
-    """Return the columns of a label (``labelled``) or a former one (``former_labels``); NULL: excluded by an editor."""
+    """Return the columns of a label (``labelled_texts``) or a former one (``former_labels``); NULL: excluded by an editor."""
     return [
         Column("label", String(NAME_CHARS)),
         Column("label_source", String(16), nullable=False),
@@ -129,7 +129,7 @@ def _label() -> list[Column[Any]]:
 
 
 LABELLED = Table(
-    "labelled",
+    "labelled_texts",
     METADATA,
     id_column("corpus_id", ForeignKey("corpora.id"), primary_key=True),
     id_column("id", primary_key=True),

@@ -157,11 +157,11 @@ def _activate(connection: Connection, name: str, number: int, now: datetime) -> 
     _blob(connection, name, number)
     corpus = corpus_id(connection, name)
     connection.execute(update(MODELS).where(*_these(corpus, number)).values(activated=now))
-    connection.execute(update(CORPORA).where(CORPORA.c.id == corpus).values(active=number))
+    connection.execute(update(CORPORA).where(CORPORA.c.id == corpus).values(active_version=number))
 
 
 def _active(connection: Connection, corpus: str) -> int | None:
-    found: int | None = connection.scalar(select(CORPORA.c.active).where(CORPORA.c.id == corpus))
+    found: int | None = connection.scalar(select(CORPORA.c.active_version).where(CORPORA.c.id == corpus))
     return found
 
 

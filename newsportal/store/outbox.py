@@ -21,16 +21,16 @@ OUTBOX = Table(
     Column("target", String(NAME_CHARS), primary_key=True),
     Column("article_id", String(ID_CHARS), primary_key=True),  # no foreign key: articles may be withdrawn after deletion
     Column("state", String(16), nullable=False),
-    Column("wanted", String(8), nullable=False),
+    Column("action", String(8), nullable=False),
     Column("due", Moment, nullable=False),
     Column("changed", Moment, nullable=False),
     Column("owner", String(NAME_CHARS)),
     Column("fence", BigInteger, nullable=False),
-    Column("asked", Integer, nullable=False),
+    Column("requests", Integer, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("revision", Integer),
     Column("digest", String(64)),
-    Column("place", LONG_TEXT),
+    Column("location", LONG_TEXT),
     Column("reason", LONG_TEXT),
     Index(None, "target", "state", "due"),
     Index(None, "state", "changed"),
@@ -44,7 +44,8 @@ POSITIONS = Table(
 """Position in the change log up to which each target is up to date."""
 
 State = Literal["waiting", "under-way", "done", "failed", "withdrawn"]
-Wanted = Literal["there", "gone"]  # desired state: the article is at the target, or not
+Action = Literal["publish", "withdraw"]  # what publishers are to do with the article
+ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 STATES: Final[tuple[State, ...]] = get_args(State)
 OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")  # states that need an action
 MAX_REASON: Final = 500  # characters kept of a reason: a driver's message may contain a whole statement
@@ -52,23 +53,23 @@ MAX_REASON: Final = 500  # characters kept of a reason: a driver's message may c
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """``due``: earliest time of the next lease; end of the lease while under way. ``asked`` counts changes of the article and requests by
-    operators; ``tries``: attempts since the last success. ``revision`` and ``digest`` describe the copy at the target, ``place`` its
-    location there; without ``digest`` there is no known copy."""
+    """``due``: earliest time of the next lease; end of the lease while under way. ``requests`` counts changes of the article and
+    requests by operators; ``tries``: attempts since the last success. ``revision`` and ``digest`` describe the copy at the
+    target, ``location`` where it is; without ``digest`` there is no known copy."""
 
     target: str
     article_id: str
     due: datetime
     changed: datetime
     state: State = "waiting"
-    wanted: Wanted = "there"
+    action: Action = "publish"
     owner: str | None = None
     fence: int = 0
-    asked: int = 1
+    requests: int = 1
     tries: int = 0
     revision: int | None = None
     digest: str | None = None
-    place: str | None = None
+    location: str | None = None
     reason: str | None = None
 
     @property
@@ -85,22 +86,22 @@ class Result:
     reason: str | None = None
     revision: int | None = None
     digest: str | None = None
-    place: str | None = None
+    location: str | None = None
     due: datetime | None = None
     tried: bool = True
 
 
 def with_request(
-    entry: OutboxEntry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False
+    entry: OutboxEntry | None, target: str, article_id: str, action: Action, *, now: datetime, by_hand: bool = False
 ) -> OutboxEntry:
     """Return the entry after its article changed or an operator requested it. One withdrawn ``by_hand`` stays so until requested again."""
     if entry is None:
-        return OutboxEntry(target, article_id, due=now, changed=now, wanted=wanted)
-    if entry.wanted == "gone" and wanted == "there" and not by_hand:
+        return OutboxEntry(target, article_id, due=now, changed=now, action=action)
+    if entry.action == "withdraw" and action == "publish" and not by_hand:
         return entry
     if entry.state == "under-way":  # its holder does not know of this: it waits again afterwards
-        return replace(entry, wanted=wanted, asked=entry.asked + 1)
-    return replace(entry, wanted=wanted, asked=entry.asked + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
+        return replace(entry, action=action, requests=entry.requests + 1)
+    return replace(entry, action=action, requests=entry.requests + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
 
 
 def with_lease(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> OutboxEntry:
@@ -117,17 +118,17 @@ def is_leased(entry: OutboxEntry | None, lease: OutboxEntry) -> bool:
 
 def with_result(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: datetime) -> OutboxEntry:
     """Return the entry after its result is known. One requested again meanwhile waits again."""
-    again = entry.asked != lease.asked and result.state != "waiting"
+    again = entry.requests != lease.requests and result.state != "waiting"
     closed = replace(
         entry, state="waiting" if again else result.state, owner=None, due=now if again else result.due or now, changed=now,
         tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
         reason=storable_reason(result.reason),
     )  # fmt: skip
     if result.state == "withdrawn":
-        return replace(closed, revision=None, digest=None, place=None)
+        return replace(closed, revision=None, digest=None, location=None)
     if result.state != "done":
         return closed
-    return replace(closed, revision=result.revision, digest=result.digest, place=result.place)
+    return replace(closed, revision=result.revision, digest=result.digest, location=result.location)
 
 
 def without_lease(entry: OutboxEntry, *, now: datetime, reason: str | None) -> OutboxEntry:
@@ -156,16 +157,18 @@ class Outbox(Part):
             if _position(connection, target) != after:
                 return False
             entries = _find(connection, target, {*published, *removed})
-            _save(connection, (with_request(entries.get(id), target, id, "there", now=now) for id in dict.fromkeys(published)))
-            _save(connection, (with_request(entries[id], target, id, "gone", now=now) for id in dict.fromkeys(removed) if id in entries))
+            _save(connection, (with_request(entries.get(id), target, id, "publish", now=now) for id in dict.fromkeys(published)))
+            _save(
+                connection, (with_request(entries[id], target, id, "withdraw", now=now) for id in dict.fromkeys(removed) if id in entries)
+            )
             upsert(connection, POSITIONS, [{"target": target, "seq": up_to}], update=("seq",))
             return True
 
-    def request(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
+    def request(self, target: str, article_ids: Collection[str], action: Action, *, now: datetime) -> int:
         """Request publishing or withdrawal by hand, whatever the state. Return the number of entries."""
         with self._write() as connection:
             entries = _find(connection, target, article_ids)
-            requests = [with_request(entries.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
+            requests = [with_request(entries.get(id), target, id, action, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
             _save(connection, requests)
             return len(requests)
 
@@ -177,7 +180,10 @@ class Outbox(Part):
         with self._write() as connection:
             failed = [build(OutboxEntry, row) for row in connection.execute(query).mappings()]
             selected = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
-            _save(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in selected))
+            _save(
+                connection,
+                (replace(entry, state="waiting", due=now, tries=0, changed=now, requests=entry.requests + 1) for entry in selected),
+            )
             return len(selected)
 
     def lease_due(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[OutboxEntry]:

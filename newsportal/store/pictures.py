@@ -16,7 +16,7 @@ from newsportal.extractors.images.filter import KEPT
 from newsportal.extractors.images.filter import StoryPictures as StoryPictures
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, build, name, name_id, storable
 from newsportal.store.dialects import Part, chunks, select_in, upsert
-from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS
+from newsportal.store.gallery_tables import HASH_CHARS, SLUG_CHARS
 
 PICTURES = Table(
     "pictures",
@@ -27,24 +27,24 @@ PICTURES = Table(
     Column("width", NUMBER),
     Column("height", NUMBER),
     Column("format", String(SLUG_CHARS)),
-    Column("print", String(PRINT_CHARS), index=True),
-    Column("refused", String(SLUG_CHARS)),
-    Column("looked", Moment),
-    Column("frequent", String(SLUG_CHARS)),
-    Column("since", Moment, index=True),
-    Column("seen", Moment, nullable=False),
+    Column("perceptual_hash", String(HASH_CHARS), index=True),
+    Column("rejected_reason", String(SLUG_CHARS)),
+    Column("fetched", Moment),
+    Column("frequent_reason", String(SLUG_CHARS)),
+    Column("frequent_since", Moment, index=True),
+    Column("last_seen", Moment, nullable=False),
 )
-"""``id``: hash of ``key``; ``seen``: when a story with it was last saved."""
+"""``id``: hash of ``key``; ``last_seen``: when a story with it was last saved."""
 
 PICTURE_STORIES = Table(
     "picture_stories",
     METADATA,
     Column("id", String(ID_CHARS), primary_key=True),
     Column("site", String(NAME_CHARS), nullable=False, index=True),
-    Column("title", String(ID_CHARS), nullable=False),
-    Column("seen", Moment, nullable=False),
+    Column("title_hash", String(ID_CHARS), nullable=False),
+    Column("last_seen", Moment, nullable=False),
 )
-"""Counted stories. ``id``: of the article, ``title``: hash of the letters of its title."""
+"""Counted stories. ``id``: of the article, ``title_hash``: hash of the letters of its title."""
 
 SIGHTINGS = Table(
     "picture_sightings",
@@ -60,8 +60,8 @@ SIGHTINGS = Table(
 class Picture:
     """A known picture. ``key``: its identity, ``url``: where it was first seen; the other fields are ``None`` until its bytes are fetched.
 
-    ``refused``: why its bytes are not a picture to show (a slug); ``frequent``: why it is not part of stories (a slug), ``since`` when;
-    ``looked``: when its bytes were fetched.
+    ``rejected_reason``: why its bytes are not a picture to show (a slug); ``frequent_reason``: why it is not part of stories (a slug),
+    since ``frequent_since``; ``fetched``: when its bytes were fetched.
     """
 
     key: str
@@ -69,11 +69,11 @@ class Picture:
     width: int | None = None
     height: int | None = None
     format: str | None = None
-    print: str | None = None
-    refused: str | None = None
-    looked: datetime | None = None
-    frequent: str | None = None
-    since: datetime | None = None
+    perceptual_hash: str | None = None
+    rejected_reason: str | None = None
+    fetched: datetime | None = None
+    frequent_reason: str | None = None
+    frequent_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +87,16 @@ class PictureCounts:
 
 @dataclass(frozen=True, slots=True)
 class PictureTotals:
-    """Totals of the dictionary: pictures, fetched ones, refused ones, frequent ones, stories."""
+    """Totals of the dictionary: pictures, fetched ones, rejected ones, frequent ones, stories."""
 
     pictures: int
-    looked: int
-    refused: int
+    fetched: int
+    rejected: int
     frequent: int
     stories: int
 
 
-LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")  # columns filled from a picture's bytes
+LEARNT: Final = ("width", "height", "format", "perceptual_hash", "rejected_reason", "fetched")  # columns filled from a picture's bytes
 
 
 def columns_of(picture: Picture) -> dict[str, Any]:
@@ -113,22 +113,22 @@ class Pictures(Part):
 
     def record_story(self, story: StoryPictures, pictures: Sequence[Picture], *, now: datetime) -> None:
         """Record that the story shows these pictures (``story.pictures`` are their keys), in addition to earlier ones; properties read from
-        their bytes (``looked``) replace older ones."""
+        their bytes (``fetched``) replace older ones."""
         with self._write() as connection:
             by_id = {name_id(picture.key): picture for picture in pictures}
             rows = {
-                id: {"id": id, "key": storable(new.key), "url": storable(new.url), "seen": now, **columns_of(new)}
+                id: {"id": id, "key": storable(new.key), "url": storable(new.url), "last_seen": now, **columns_of(new)}
                 for id, new in by_id.items()
             }
             existing = {name_id(picture.key): picture for picture in _pictures(connection, rows)}
-            upsert(connection, PICTURES, list(rows.values()), update=("seen",))
+            upsert(connection, PICTURES, list(rows.values()), update=("last_seen",))
             for picture in pictures:
                 id = name_id(picture.key)
                 stored = existing.get(id)
-                if stored is not None and picture.looked is not None and columns_of(picture) != columns_of(stored):
+                if stored is not None and picture.fetched is not None and columns_of(picture) != columns_of(stored):
                     connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**columns_of(picture)))
-            row = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
-            upsert(connection, PICTURE_STORIES, [row], update=("site", "title", "seen"))
+            row = {"id": story.id, "site": name(story.site), "title_hash": name(story.title)[:ID_CHARS], "last_seen": now}
+            upsert(connection, PICTURE_STORIES, [row], update=("site", "title_hash", "last_seen"))
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
 
     def stories(self, keys: Collection[str], *, min_stories: int, max_stories: int) -> Mapping[str, tuple[StoryPictures, ...]]:
@@ -155,15 +155,15 @@ class Pictures(Part):
         """Mark pictures as not part of stories, with the reason (``None``: remove the mark; ``kept``: never mark, set by an editor)."""
         with self._write() as connection:
             for key, reason in sorted(reasons.items()):
-                values = {"frequent": reason, "since": now if reason else None}
-                changed = PICTURES.c.frequent.is_distinct_from(reason)
+                values = {"frequent_reason": reason, "frequent_since": now if reason else None}
+                changed = PICTURES.c.frequent_reason.is_distinct_from(reason)
                 connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), changed).values(**values))
 
     def list_frequent(self, *, since: datetime | None = None) -> list[Picture]:
         """Return the frequent pictures (marked at ``since`` or later), latest first."""
-        query = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
+        query = select(PICTURES).where(PICTURES.c.frequent_reason != KEPT).order_by(PICTURES.c.frequent_since.desc(), PICTURES.c.id)
         if since is not None:
-            query = query.where(PICTURES.c.since >= since)
+            query = query.where(PICTURES.c.frequent_since >= since)
         return [build(Picture, row) for row in self._mappings(query)]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
@@ -190,8 +190,8 @@ class Pictures(Part):
         return [PictureCounts(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
     def totals(self) -> PictureTotals:
-        left_out = case((PICTURES.c.frequent != KEPT, 1))
-        columns = [func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, left_out))]
+        left_out = case((PICTURES.c.frequent_reason != KEPT, 1))
+        columns = [func.count(), *map(func.count, (PICTURES.c.fetched, PICTURES.c.rejected_reason, left_out))]
         with self._read() as connection:
             figures = list(connection.execute(select(*columns).select_from(PICTURES)).one())
             stories = connection.scalar(select(func.count()).select_from(PICTURE_STORIES))
@@ -202,11 +202,11 @@ class Pictures(Part):
 
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
-    pictures = [picture for picture in _pictures(connection, map(name_id, keys)) if picture.print]
-    features = {picture.key: (picture.print, picture.width, picture.height) for picture in pictures}
+    pictures = [picture for picture in _pictures(connection, map(name_id, keys)) if picture.perceptual_hash]
+    features = {picture.key: (picture.perceptual_hash, picture.width, picture.height) for picture in pictures}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    for row in select_in(connection, select(PICTURES), PICTURES.c.print, {feature[0] for feature in features.values()}):
-        alike[row["print"], row["width"], row["height"]].add(row["id"])
+    for row in select_in(connection, select(PICTURES), PICTURES.c.perceptual_hash, {feature[0] for feature in features.values()}):
+        alike[row["perceptual_hash"], row["width"], row["height"]].add(row["id"])
     return {key: {name_id(key)} | alike[features.get(key, ())] for key in keys}
 
 
@@ -221,11 +221,11 @@ def _showing(connection: Connection, ids: Collection[str], limit: int) -> list[s
 
 def _read_occurrences(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:
     pictures: dict[str, set[str]] = defaultdict(set)
-    query = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
+    query = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.perceptual_hash).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
     for row in select_in(connection, query, SIGHTINGS.c.story_id, ids):
-        pictures[row["story_id"]].add(row["print"] or row["key"])
+        pictures[row["story_id"]].add(row["perceptual_hash"] or row["key"])
     stories = select_in(connection, select(PICTURE_STORIES), PICTURE_STORIES.c.id, ids)
-    return {row["id"]: StoryPictures(row["id"], row["site"], row["title"], frozenset(pictures[row["id"]])) for row in stories}
+    return {row["id"]: StoryPictures(row["id"], row["site"], row["title_hash"], frozenset(pictures[row["id"]])) for row in stories}
 
 
 def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:

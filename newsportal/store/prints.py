@@ -38,14 +38,14 @@ ASTRAY: Final = frozenset({(PART, MORE), (MORE, PART)})
 long reports that contain the same short one."""
 
 ROWS = (
-    select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
+    select(PRINTS.c.number, PRINTS.c.shingles, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
     .where(PRINTS.c.number > bindparam("number"))
     .order_by(PRINTS.c.number)
     .limit(bindparam("most"))
 )
 NEWS = (  # the last known change, and all later ones; articles that are not compared, or deleted, have no fingerprint
-    select(CHANGES.c.seq, CHANGES.c.kind, PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
+    select(CHANGES.c.seq, CHANGES.c.kind, PRINTS.c.number, PRINTS.c.shingles, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .outerjoin(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
     .outerjoin(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
     .where(CHANGES.c.seq >= bindparam("seq"))
@@ -60,7 +60,7 @@ CANDIDATES = (
     .order_by(PRINTS.c.number)
 )
 LAST_SEQ, FIRST, NEWEST = select(func.max(CHANGES.c.seq)), select(func.min(PRINTS.c.number)), select(func.max(PRINTS.c.number))
-OLDEST = select(PRINTS.c.number, PRINTS.c.seen).order_by(PRINTS.c.number).limit(PRUNED)
+OLDEST = select(PRINTS.c.number, PRINTS.c.added).order_by(PRINTS.c.number).limit(PRUNED)
 NEW, GONE = insert(PRINTS), delete(PRINTS).where(PRINTS.c.article_id == bindparam("article"))
 PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
 
@@ -140,7 +140,7 @@ class PrintIndex:
     def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
         if not rows:
             return
-        self._index.add_all([(row.number, row.runs, row.length, story_number(row.story_id), row.title) for row in rows])
+        self._index.add_all([(row.number, row.shingles, row.length, story_number(row.story_id), row.title) for row in rows])
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
             self._index.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
@@ -242,7 +242,7 @@ def find_repeated(connection: Connection, row: Mapping[str, Any], new: TextPrint
     near = [old for old in found if abs(old.moment - row["moment"]) <= SPAN and old.article_id != row["id"]]
     reasons = {old.article_id: old.fold_reason for old in near}
     candidates = (
-        Earlier(old.article_id, old.story_id, old.runs, old.length, old.title, old._mapping["count"] - 1)
+        Earlier(old.article_id, old.story_id, old.shingles, old.length, old.title, old._mapping["count"] - 1)
         for old in near
         if old.story_id not in excluded
     )
@@ -257,8 +257,8 @@ def print_rows(article_id: str, moment: datetime, new: TextPrint, now: datetime)
     """Return the row of an article's fingerprint; empty for a text without runs."""
     if not new.fingerprint.length:
         return []
-    row = {"article_id": article_id, "moment": moment, "seen": now, "length": new.fingerprint.length, "title": new.title}
-    return [{**row, "runs": new.fingerprint.in_order().tobytes()}]
+    row = {"article_id": article_id, "moment": moment, "added": now, "length": new.fingerprint.length, "title": new.title}
+    return [{**row, "shingles": new.fingerprint.in_order().tobytes()}]
 
 
 def save(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
@@ -272,7 +272,7 @@ def save(connection: Connection, rows: Sequence[Mapping[str, Any]], now: datetim
         newest = connection.scalar(NEWEST) or 0
     if newest // PRUNE_EVERY > (newest - len(rows)) // PRUNE_EVERY:
         oldest = connection.execute(OLDEST).all()
-        last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MAX_FINGERPRINTS), default=None)
+        last = max((number for number, added in oldest if now - added > SPAN or number <= newest - MAX_FINGERPRINTS), default=None)
         if last is not None:
             connection.execute(PRUNE, {"last": last})
 

@@ -71,7 +71,7 @@ PUBLISHED: Final = select(OUTBOX.c.article_id).where(OUTBOX.c.digest.is_not(None
 BY_EDITORS: Final[Sequence[tuple[Select[Any], ColumnElement[Any]]]] = (
     (select(UNFOLDED.c.article_id), UNFOLDED.c.article_id),
     (select(TOPICS.c.article_id).where(TOPICS.c.by == EDITOR), TOPICS.c.article_id),
-    (select(GALLERY_PICTURES.c.gallery_id).where(GALLERY_PICTURES.c.said.is_not(None)), GALLERY_PICTURES.c.gallery_id),
+    (select(GALLERY_PICTURES.c.gallery_id).where(GALLERY_PICTURES.c.edited_caption.is_not(None)), GALLERY_PICTURES.c.gallery_id),
     (select(LABELLED.c.article_id).where(LABELLED.c.label_source != "from-store"), LABELLED.c.article_id),
 )
 """Queries for articles that an editor worked on, apart from the columns of their own rows."""
@@ -173,10 +173,10 @@ def _delete(connection: Connection, due: Mapping[str, Sequence[str]], now: datet
     _keep_names(connection, ids, now)
     pictures = list(connection.scalars(select(SIGHTINGS.c.picture_id).distinct().where(SIGHTINGS.c.story_id.in_(ids))))
     connection.execute(delete(FORMER_LABELS).where(FORMER_LABELS.c.id.in_(ids)))
-    for column in (LABELLED.c.article_id, GALLERY_PAGES.c.gallery, SIGHTINGS.c.story_id, PICTURE_STORIES.c.id):
+    for column in (LABELLED.c.article_id, GALLERY_PAGES.c.gallery_id, SIGHTINGS.c.story_id, PICTURE_STORIES.c.id):
         connection.execute(delete(column.table).where(column.in_(ids)))
     unseen = ~exists().where(SIGHTINGS.c.picture_id == PICTURES.c.id)
-    connection.execute(delete(PICTURES).where(PICTURES.c.id.in_(pictures), PICTURES.c.frequent.is_(None), unseen))
+    connection.execute(delete(PICTURES).where(PICTURES.c.id.in_(pictures), PICTURES.c.frequent_reason.is_(None), unseen))
     connection.execute(delete(OUTBOX).where(OUTBOX.c.article_id.in_(ids), OUTBOX.c.digest.is_(None), OUTBOX.c.state != "under-way"))
     connection.execute(delete(UNFOLDED).where(UNFOLDED.c.story_id.in_(stories)))
     for table in reversed(METADATA.sorted_tables):

@@ -42,7 +42,7 @@ class ImportedViews:
 
 READER_CHARS: Final = 64  # a reader's name is a random one of the portal, or of another system; a longer one is stored as its hash
 MAX_PICTURES: Final = 2000  # pictures of a story that are distinguished; further ones count as the last
-VIEW_COLUMNS: Final = ("seen", "pictures", "places", "first", "at")  # columns of a view
+VIEW_COLUMNS: Final = ("pictures_seen", "pictures", "seen_bitmap", "first_viewed", "last_viewed")  # columns of a view
 IMPORT_BATCH: Final = 2000  # imported views per transaction: about a tenth of a second, in which the portal cannot write
 
 
@@ -61,20 +61,21 @@ def bits(places: Collection[int], pictures: int) -> int:
 
 def view_columns(seen: int, pictures: int, now: datetime) -> dict[str, Any]:
     """Return the columns :data:`VIEW_COLUMNS` of one view; ``seen`` is a result of :func:`bits`."""
-    return {"pictures": max(pictures, 1), "first": now, "at": now, **_places(seen)}
+    return {"pictures": max(pictures, 1), "first_viewed": now, "last_viewed": now, **_places(seen)}
 
 
 def _places(seen: int) -> dict[str, Any]:
-    return {"seen": seen.bit_count(), "places": seen.to_bytes((seen.bit_length() + 7) // 8, "little")}
+    return {"pictures_seen": seen.bit_count(), "seen_bitmap": seen.to_bytes((seen.bit_length() + 7) // 8, "little")}
 
 
 def merge_views(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two views of one story. The later one determines the number of pictures, because stories grow."""
-    later = max(new, old, key=lambda view: view["at"])
+    later = max(new, old, key=lambda view: view["last_viewed"])
     pictures = later["pictures"]
-    seen = int.from_bytes(old["places"], "little") | int.from_bytes(new["places"], "little")
+    seen = int.from_bytes(old["seen_bitmap"], "little") | int.from_bytes(new["seen_bitmap"], "little")
     seen &= (1 << max(pictures, 1)) - 1
-    return {"pictures": pictures, "first": min(old["first"], new["first"]), "at": later["at"], **_places(seen)}
+    first = min(old["first_viewed"], new["first_viewed"])
+    return {"pictures": pictures, "first_viewed": first, "last_viewed": later["last_viewed"], **_places(seen)}
 
 
 def view_rows(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> dict[tuple[str, str], dict[str, Any]]:
@@ -90,7 +91,7 @@ def view_rows(views: Iterable[View], articles: Mapping[str, str], now: datetime)
 
 def view_of(row: Mapping[Any, Any]) -> View:
     """Build a view from a row of ``views`` with the ``story_id`` of its article."""
-    return View(row["reader"], row["story_id"], row["seen"], row["pictures"], row["at"])
+    return View(row["reader"], row["story_id"], row["pictures_seen"], row["pictures"], row["last_viewed"])
 
 
 def by_story(views: Iterable[View]) -> list[View]:
@@ -108,13 +109,16 @@ def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime
     """Return the rows of ``offers``; ``reader`` as stored."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [
-        {"reader": reader, "story_id": offer.story[:ID_CHARS], "day": day, "at": now, "by": offer.by[:16], "opened": None}
+        {"reader": reader, "story_id": offer.story[:ID_CHARS], "day": day, "at": now, "method": offer.by[:16], "opened_article_id": None}
         for offer in recommended
     ]  # fmt: skip
 
 
 SWITCHED_OFF = sa.Table(
-    "readers_off", METADATA, sa.Column("reader", sa.String(READER_CHARS), primary_key=True), sa.Column("since", Moment, nullable=False)
+    "opted_out_readers",
+    METADATA,
+    sa.Column("reader", sa.String(READER_CHARS), primary_key=True),
+    sa.Column("since", Moment, nullable=False),
 )
 """Readers who switched their profile off; no other data of them is stored."""
 
@@ -123,35 +127,35 @@ VIEWS = sa.Table(
     METADATA,
     sa.Column("reader", sa.String(READER_CHARS), primary_key=True),
     sa.Column("article_id", sa.String(ID_CHARS), sa.ForeignKey("articles.id"), primary_key=True),
-    sa.Column("seen", sa.Integer, nullable=False),
+    sa.Column("pictures_seen", sa.Integer, nullable=False),
     sa.Column("pictures", sa.Integer, nullable=False),
-    sa.Column("places", sa.LargeBinary, nullable=False),
-    sa.Column("first", Moment, nullable=False),
-    sa.Column("at", Moment, nullable=False),
-    sa.Index(None, "first", "reader", "seen"),  # covers the queries that count a month
-    sa.Index(None, "at"),
+    sa.Column("seen_bitmap", sa.LargeBinary, nullable=False),
+    sa.Column("first_viewed", Moment, nullable=False),
+    sa.Column("last_viewed", Moment, nullable=False),
+    sa.Index(None, "first_viewed", "reader", "pictures_seen"),  # covers the queries that count a month
+    sa.Index(None, "last_viewed"),
 )
-"""``places``: one bit per picture (the lowest bit of the first byte is the first picture), ``seen`` of them set; ``first`` and ``at``: when
-the reader first and last opened the story."""
+"""``seen_bitmap``: one bit per picture (the lowest bit of the first byte is the first picture), ``pictures_seen`` of them set;
+``first_viewed`` and ``last_viewed``: when the reader opened the story."""
 
 OFFERS = sa.Table(
-    "offers",
+    "recommendations",
     METADATA,
     sa.Column("reader", sa.String(READER_CHARS), primary_key=True),
     sa.Column("story_id", sa.String(ID_CHARS), primary_key=True),
     sa.Column("day", Moment, primary_key=True),
     sa.Column("at", Moment, nullable=False),
-    sa.Column("by", sa.String(16), nullable=False),
-    sa.Column("opened", sa.String(ID_CHARS)),
+    sa.Column("method", sa.String(16), nullable=False),
+    sa.Column("opened_article_id", sa.String(ID_CHARS)),
     sa.Index(None, "day"),
 )
-"""Recommendations, one row per day; ``at``: first time. ``opened``: the article by which the reader opened the story. No foreign keys: a
-story disappears when it is folded into another."""
+"""Recommendations, one row per day; ``at``: first time. ``opened_article_id``: by which the reader opened the story. No foreign keys:
+a story disappears when it is folded into another."""
 
 AT_ONCE: Final = 200  # maximum number of views given to :func:`insert_views`: one statement looks up all of them, two values each
 
 SITUATION: Final = (
-    sa.select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
+    sa.select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), *(VIEWS.c[name] for name in VIEW_COLUMNS[1:]))
     .select_from(ARTICLES)
     .outerjoin(SWITCHED_OFF, SWITCHED_OFF.c.reader == sa.bindparam("reader"))
     .outerjoin(VIEWS, (VIEWS.c.reader == sa.bindparam("reader")) & (VIEWS.c.article_id == ARTICLES.c.id))
@@ -165,16 +169,16 @@ def save_view(connection: sa.Connection, reader: str, article_id: str, places: C
     if found is None or found["off"] is not None:
         return False
     new = view_columns(bits(places, pictures), pictures, now)
-    row = new if found["places"] is None else merge_views(dict(found), new)
+    row = new if found["seen_bitmap"] is None else merge_views(dict(found), new)
     upsert(connection, VIEWS, [{"reader": reader, "article_id": article_id, **row}], update=VIEW_COLUMNS)
-    if found["places"] is None:
+    if found["seen_bitmap"] is None:
         story_id = found["story_id"]
-        unopened = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
+        unopened = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened_article_id.is_(None)
         query = sa.select(OFFERS.c.story_id, OFFERS.c.day).where(unopened, OFFERS.c.at.between(now - OPENED_WITHIN, now))
         offered = connection.execute(query.order_by(OFFERS.c.day.desc()).limit(1)).first()
         if offered is not None:
             condition = unopened & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
-            connection.execute(sa.update(OFFERS).where(condition).values(opened=article_id))
+            connection.execute(sa.update(OFFERS).where(condition).values(opened_article_id=article_id))
     return True
 
 
@@ -263,7 +267,7 @@ def _spans(connection: sa.Connection) -> Iterator[tuple[datetime, datetime]]:
     """Yield the months from the first view or offer to the last, as (start, end)."""
     ends = [
         (connection.scalar(sa.select(sa.func.min(column))), connection.scalar(sa.select(sa.func.max(column))))
-        for column in (VIEWS.c.first, OFFERS.c.day)
+        for column in (VIEWS.c.first_viewed, OFFERS.c.day)
     ]
     lows, highs = ([end for end in bounds if end] for bounds in zip(*ends, strict=True))
     if not lows:
@@ -276,14 +280,15 @@ def _spans(connection: sa.Connection) -> Iterator[tuple[datetime, datetime]]:
 
 
 def _count(connection: sa.Connection, start: datetime, end: datetime, alpha: float) -> Month:
-    within = _between(VIEWS.c.first, start, end)
+    within = _between(VIEWS.c.first_viewed, start, end)
     views, pictures, readers = connection.execute(
-        sa.select(sa.func.count(), sa.func.sum(VIEWS.c.seen), sa.func.count(sa.distinct(VIEWS.c.reader))).where(within)
+        sa.select(sa.func.count(), sa.func.sum(VIEWS.c.pictures_seen), sa.func.count(sa.distinct(VIEWS.c.reader))).where(within)
     ).one()
     month = _between(OFFERS.c.day, start, end)
-    offered, opened = connection.execute(sa.select(sa.func.count(), sa.func.count(OFFERS.c.opened)).where(month)).one()
-    read = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
-    liked = connection.scalar(sa.select(sa.func.count()).select_from(OFFERS).join(VIEWS, read).where(month, OFFERS.c.opened.is_not(None)))
+    offered, opened = connection.execute(sa.select(sa.func.count(), sa.func.count(OFFERS.c.opened_article_id)).where(month)).one()
+    view, opened_id = VIEWS.c, OFFERS.c.opened_article_id
+    read = (view.reader == OFFERS.c.reader) & (view.article_id == opened_id) & (view.pictures_seen >= alpha * view.pictures)
+    liked = connection.scalar(sa.select(sa.func.count()).select_from(OFFERS).join(VIEWS, read).where(month, opened_id.is_not(None)))
     return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
 
 

@@ -35,11 +35,11 @@ FITS_KEPT: Final = 400  # fits whose figures are kept (more than a year of night
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Result of a fit: ``packed`` is the model, ``facts`` its figures (α, λ, numbers of views and stories, seconds, author)."""
+    """Result of a fit: ``model`` is packed, ``facts`` its figures (α, λ, numbers of views and stories, seconds, author)."""
 
-    made: datetime
+    created: datetime
     facts: Mapping[str, Any]
-    packed: bytes
+    model: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ BEGINNING: Final = 300  # characters of a text given to recommendation, enough f
 KINDS: Final = ("topic", "category", "source")  # labels of a story given to recommendation, in order
 
 FITS = Table(
-    "fits",
+    "recommendation_models",
     METADATA,
     Column("number", SEQUENCE, primary_key=True, autoincrement=True),
-    Column("made", Moment, nullable=False, index=True),
+    Column("created", Moment, nullable=False, index=True),
     Column("facts", JSON, nullable=False),
-    Column("packed", LONG_BINARY),
+    Column("model", LONG_BINARY),
     sqlite_autoincrement=True,
 )
-"""``packed`` is NULL except for the latest fit."""
+"""``model`` is NULL except for the latest fit."""
 
 LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
 
@@ -84,7 +84,7 @@ class Readers(Part):
 
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
         """Return the stories that a reader viewed, latest first."""
-        query = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
+        query = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.last_viewed.desc(), VIEWS.c.article_id).limit(limit)
         return by_story(map(view_of, self._mappings(query)))
 
     def forget(self, reader: str, story: str | None = None) -> None:
@@ -105,7 +105,7 @@ class Readers(Part):
     def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
         """Yield all views, streamed, by reader and story. ``after`` and ``until``: only readers whose names are greater than ``after``, up
         to ``until`` (see ``split_readers``)."""
-        conditions = [VIEWS.c.at >= since] if since else []
+        conditions = [VIEWS.c.last_viewed >= since] if since else []
         conditions += [VIEWS.c.reader <= until] if until is not None else []
         key = tuple_(VIEWS.c.reader, VIEWS.c.article_id)
         query = LOOKS.where(*conditions).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
@@ -119,8 +119,8 @@ class Readers(Part):
 
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
         """Return views since a time, latest first: those that the latest fit does not include."""
-        query = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
-        return by_story(map(view_of, self._mappings(query)))
+        query = LOOKS.where(VIEWS.c.last_viewed >= since).order_by(VIEWS.c.last_viewed.desc(), VIEWS.c.reader, VIEWS.c.article_id)
+        return by_story(map(view_of, self._mappings(query.limit(limit))))
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[StoryOffer]:
         """Yield stories from ``since`` on, streamed, as candidates for recommendation. ``found``: only those stored at that time or later.
@@ -155,7 +155,7 @@ class Readers(Part):
 
     def ages(self, *, hours: int) -> list[int]:
         """Return how many stories were first viewed in each of the first hours after their publication."""
-        age = VIEWS.c.first.cast(BigInteger) - ARTICLES.c.moment.cast(BigInteger)
+        age = VIEWS.c.first_viewed.cast(BigInteger) - ARTICLES.c.moment.cast(BigInteger)
         hour = (age // HOUR).label("hour")
         query = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
         rows = self._rows(query.where(age >= 0, age < hours * HOUR).group_by(hour))
@@ -186,7 +186,7 @@ class Readers(Part):
 
     def count_outdated(self, before: datetime) -> int:
         """Return the number of views older than ``before``."""
-        return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
+        return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.last_viewed < before)) or 0
 
     def prune_views(self, *, alpha: float, now: datetime, keep: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
         """Delete views and offers older than promised, keeping the figures of their months. Return the number of deleted rows.
@@ -197,14 +197,14 @@ class Readers(Part):
             oldest = now - keep
             ending = [month for month in months(connection, alpha) if month.start < (month_of(now) if closing else oldest)]
             upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
-            views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
+            views = connection.execute(delete(VIEWS).where(VIEWS.c.last_viewed < oldest)).rowcount
             return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - reader_views.OFFERS_KEPT)).rowcount
 
     def save_fit(self, fit: Fit) -> None:
         """Store a fit in place of the previous one."""
         with self._write() as connection:
-            connection.execute(update(FITS).where(FITS.c.packed.is_not(None)).values(packed=None))
-            connection.execute(insert(FITS), {"made": fit.made, "facts": dict(fit.facts), "packed": fit.packed})
+            connection.execute(update(FITS).where(FITS.c.model.is_not(None)).values(model=None))
+            connection.execute(insert(FITS), {"created": fit.created, "facts": dict(fit.facts), "model": fit.model})
             numbers = select(FITS.c.number).order_by(FITS.c.number.desc()).offset(FITS_KEPT).limit(1)
             oldest = connection.scalar(numbers)
             if oldest is not None:
@@ -213,14 +213,14 @@ class Readers(Part):
     def fit(self, *, newer_than: datetime | None = None) -> Fit | None:
         """Return the latest fit, if it was made after ``newer_than``; cheap enough for polling."""
         with self._read() as connection:
-            latest = connection.execute(select(FITS.c.number, FITS.c.made).order_by(FITS.c.number.desc()).limit(1)).first()
-            if latest is None or (newer_than is not None and latest.made <= newer_than):
+            latest = connection.execute(select(FITS.c.number, FITS.c.created).order_by(FITS.c.number.desc()).limit(1)).first()
+            if latest is None or (newer_than is not None and latest.created <= newer_than):
                 return None
-            row = connection.execute(select(FITS.c.made, FITS.c.facts, FITS.c.packed).where(FITS.c.number == latest.number)).one()
-        return Fit(row.made, row.facts, row.packed or b"")
+            row = connection.execute(select(FITS.c.created, FITS.c.facts, FITS.c.model).where(FITS.c.number == latest.number)).one()
+        return Fit(row.created, row.facts, row.model or b"")
 
     def fits(self) -> list[tuple[datetime, Mapping[str, Any]]]:
-        return [(row.made, row.facts) for row in self._rows(select(FITS.c.made, FITS.c.facts).order_by(FITS.c.number.desc()))]
+        return [(row.created, row.facts) for row in self._rows(select(FITS.c.created, FITS.c.facts).order_by(FITS.c.number.desc()))]
 
 
 def _forget(connection: Connection, reader: str, story: str | None) -> None:

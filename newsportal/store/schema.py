@@ -3,7 +3,8 @@
 An up-to-date database costs one query; neither that nor creating the tables of an empty one loads Alembic.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -84,33 +85,37 @@ def prepare(engine: Engine, chain: MigrationChain = STORE, *, unfinished: bool =
 
 
 def create(connection: Connection, chain: MigrationChain = STORE) -> None:
-    """Create the tables of the newest revision in an empty database.
-
-    MySQL commits after every table: tables left by a killed process are completed.
-    """
+    """Create the tables of the newest revision in an empty database."""
     database = connection.dialect.name
     if database == "sqlite":
         raw = connection.connection.cursor()
         for statement in _statements(chain):
             raw.execute(statement)
         raw.close()
+    elif database in COLLATIONS:
+        complete(connection, tables_of(chain, database))
     else:
-        resumed = database in COLLATIONS
-        for table in _tables(chain, database):
-            table.create(connection, checkfirst=resumed)
-            for index in table.indexes if resumed else ():
-                index.create(connection, checkfirst=True)
+        for table in tables_of(chain, database):
+            table.create(connection, checkfirst=False)
     connection.execute(text(f"INSERT INTO {chain.table} (version_num) VALUES (:head)"), {"head": chain.head})  # noqa: S608  a constant
+
+
+def complete(connection: Connection, tables: Iterable[Table]) -> None:
+    """Create the tables and indexes that are missing: MySQL commits after each, so a killed process leaves a part of them."""
+    for table in tables:
+        table.create(connection, checkfirst=True)
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
 
 
 @cache
 def _statements(chain: MigrationChain) -> tuple[str, ...]:
-    tables = _tables(chain, "sqlite")
+    tables = tables_of(chain, "sqlite")
     elements: list[ExecutableDDLElement] = [*map(CreateTable, tables), *(CreateIndex(index) for table in tables for index in table.indexes)]
     return tuple(str(element.compile(dialect=sqlite.dialect())) for element in elements)
 
 
-def _tables(chain: MigrationChain, database: str) -> list[Table]:
+def tables_of(chain: MigrationChain, database: str) -> list[Table]:
     """Return the tables, that of the revision first. Names compare and sort by code point: by default in SQLite, elsewhere by collation."""
     metadata = MetaData(naming_convention=chain.tables.naming_convention)
     column = Column("version_num", String(32), nullable=False)
@@ -174,17 +179,78 @@ def migrate(connection: Connection, found: str, place: str, chain: MigrationChai
     from alembic.operations import Operations
 
     steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
-    if found not in steps:
-        if found.isdecimal() and found < chain.head:  # revisions are increasing numbers
-            raise StoreTooOld(f"{place}: the database has schema {found}, which this newsportal no longer reads; {chain.upgrade_path}")
+    if not found.isdecimal() or found > chain.head:  # revisions are increasing numbers
         raise StoreTooNew(
             f"{place}: the database has schema {found!r}, which this version of newsportal does not know (its own is {chain.head}); "
             "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
         )
+    if int(found) + 1 < int(min(steps)):
+        raise StoreTooOld(f"{place}: the database has schema {found}, which this newsportal no longer reads; {chain.upgrade_path}")
     context = MigrationContext.configure(connection, opts={"version_table": chain.table, "target_metadata": chain.tables})
     with Operations.context(context):
         for revision in sorted(revision for revision in steps if revision > found):
-            step: dict[str, Any] = {}
-            exec(steps[revision].read_text("utf-8"), step)  # noqa: S102  a file of this package
-            step["upgrade"]()
+            _loaded(steps[revision])["upgrade"]()
             connection.execute(text(f"UPDATE {chain.table} SET version_num = :revision"), {"revision": revision})  # noqa: S608  a constant
+
+
+def _loaded(step: Traversable) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    exec(step.read_text("utf-8"), values)  # noqa: S102  a file of this package
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Renames:
+    """``tables``: former → new name. ``columns`` and ``values``, by the table's new name: former → new name; column (new name) → former →
+    new value. A former name must not be used again: it is renamed in every backup."""
+
+    tables: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+
+
+@cache
+def all_renames() -> tuple[Renames, ...]:
+    """Return the renames made by the migrations of the store, in order."""
+    steps = (_loaded(script) for script in sorted(_scripts(MIGRATIONS), key=lambda script: script.name))
+    return tuple(step["RENAMES"] for step in steps if "RENAMES" in step)
+
+
+def rename(renames: Renames) -> None:
+    """Rename in the database of the running migration, with the indexes named ``ix_TABLE_COLUMNS``; names of constraints stay.
+
+    What has its new name already is left out, so that a migration interrupted in MySQL, which commits after every statement, is completed.
+    """
+    from alembic import op
+
+    connection = op.get_bind()
+    quote, server = connection.dialect.identifier_preparer.quote, connection.dialect.name
+    former_tables = {new: old for old, new in renames.tables.items()}
+
+    def run(statement: str, *names: str) -> None:
+        connection.exec_driver_sql(statement.format(*map(quote, names)))
+
+    for new, old in former_tables.items():
+        if inspect(connection).has_table(old):
+            run("ALTER TABLE {} RENAME TO {}", old, new)
+    for table in sorted({*former_tables, *renames.columns}):
+        columns, found = renames.columns.get(table, {}), {column["name"] for column in inspect(connection).get_columns(table)}
+        for old in [old for old in columns if old in found]:
+            run("ALTER TABLE {} RENAME COLUMN {} TO {}", table, old, columns[old])
+        for column, values in renames.values.get(table, {}).items():
+            for value, new in values.items():
+                run(f"UPDATE {{}} SET {{}} = '{new}' WHERE {{}} = '{value}'", table, column, column)  # noqa: S608  constants
+        former = {new: old for old, new in columns.items()}
+        for index in inspect(connection).get_indexes(table):
+            keys = [str(column) for column in index["column_names"]]
+            name = "_".join(("ix", former_tables.get(table, table), *(former.get(column, column) for column in keys)))
+            new = "_".join(("ix", table, *keys))
+            if index["name"] != name or name == new:
+                continue
+            if server == "sqlite":
+                op.drop_index(name, table)
+                op.create_index(new, table, keys)
+            elif server == "postgresql":
+                run("ALTER INDEX {} RENAME TO {}", name, new)
+            else:
+                run("ALTER TABLE {} RENAME INDEX {} TO {}", table, name, new)

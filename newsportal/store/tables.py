@@ -104,7 +104,7 @@ ALIASES = Table(
 """Other identities of an article (redirects, canonical links); ``id``: hash of ``identity``, ``seq``: last change before it was added."""
 
 DECLARED = Table(
-    "declared_names", METADATA, id_column("id", primary_key=True), id_column("article_id", ForeignKey("articles.id"), primary_key=True)
+    "declared_urls", METADATA, id_column("id", primary_key=True), id_column("article_id", ForeignKey("articles.id"), primary_key=True)
 )
 """URLs that articles declare as their own (``rel=canonical``), unverified; ``id``: hash of the identity."""
 
@@ -124,15 +124,15 @@ UNFOLDED = Table(
 """Pairs separated by an editor: never folded by key again."""
 
 PRINTS = Table(
-    "prints",
+    "fingerprints",
     METADATA,
     Column("number", SEQUENCE, primary_key=True, autoincrement=True),
     id_column("article_id", ForeignKey("articles.id"), nullable=False, unique=True),
     Column("moment", Moment, nullable=False),
-    Column("seen", Moment, nullable=False),
+    Column("added", Moment, nullable=False),
     Column("length", Integer, nullable=False),
     Column("title", LONG_TEXT, nullable=False),
-    Column("runs", LONG_BINARY, nullable=False),
+    Column("shingles", LONG_BINARY, nullable=False),
     sqlite_autoincrement=True,  # numbers are never reused: indexes depend on them
 )
 """Fingerprint of an article's current text (``dedup.fingerprints``); a revised text gets a new number."""
@@ -172,12 +172,12 @@ EVENTS = Table(
     Column("first", Moment, nullable=False),
     Column("last", Moment, nullable=False),
     Column("heat", Float(53), nullable=False),
-    Column("changed", BigInteger, nullable=False),
+    Column("change_seq", BigInteger, nullable=False),
     Column("vector", LONG_BINARY, nullable=False),
-    *(Index(None, column, "id") for column in ("heat", "last", "changed", "pinned")),
+    *(Index(None, column, "id") for column in ("heat", "last", "change_seq", "pinned")),
 )
-"""``head_id``: the story with most sites; ``title``: an editor's, replacing that story's; ``heat``: sum of its stories' heats; ``vector``:
-state of the algorithm."""
+"""``head_id``: the story with most sites; ``title``: an editor's, replacing that story's; ``heat``: sum of its stories' heats;
+``change_seq``: number of its last change; ``vector``: state of the algorithm."""
 
 EVENT_STORIES = Table(
     "event_stories",

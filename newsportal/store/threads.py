@@ -37,29 +37,29 @@ class SavedThread:
 class StoredThread:
     """A stored thread; its title, author and topics are those of its article (``id``).
 
-    ``newest``: time of its last post. ``last_page``: where the next visit begins; ``whole``: whether that was the last page. ``replies``
-    and ``listed``: from the board's list before the last visit.
+    ``last_post``: its time. ``last_page``: where the next visit begins; ``complete``: whether that was the last page.
+    ``replies`` and ``last_reply``: from the board's list before the last visit.
     """
 
     id: str
     identity: str
     board: str | None
     posts: int
-    newest: datetime | None
+    last_post: datetime | None
     visited: datetime
     last_page: str
-    whole: bool
+    complete: bool
     replies: int | None
-    listed: datetime | None
+    last_reply: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPost:
-    """A stored post. ``name`` is unique in the thread; ``place`` counts from 0 in reading order. ``earlier``: its last texts before edits,
-    oldest first; ``changed``: when the last edit was noticed."""
+    """A stored post. ``name`` is unique in the thread; ``position`` counts from 0 in reading order. ``former_texts``: before its last
+    edits, oldest first; ``edited``: when the last edit was noticed."""
 
     name: str
-    place: int
+    position: int
     text: str
     first_seen: datetime
     author: str | None = None
@@ -68,8 +68,8 @@ class StoredPost:
     floor: int | None = None
     quoted: str | None = None
     images: tuple[Image, ...] = ()
-    changed: datetime | None = None
-    earlier: tuple[str, ...] = field(default=(), repr=False)
+    edited: datetime | None = None
+    former_texts: tuple[str, ...] = field(default=(), repr=False)
 
 
 POST_NAME_CHARS: Final = 40  # names of posts are the forums' own numbers, or hashes
@@ -96,15 +96,15 @@ def visit_columns(thread: Thread, now: datetime) -> dict[str, Any]:
     """Return the columns of ``threads`` that a visit fills."""
     return {
         "board": stored_name(thread.board) if thread.board else None, "visited": now, "last_page": storable(thread.last_page or thread.url),
-        "whole": thread.whole, "replies": thread.replies, "listed": thread.listed,
+        "complete": thread.whole, "replies": thread.replies, "last_reply": thread.listed,
     }  # fmt: skip
 
 
 def _changed_columns(row: Mapping[str, Any], stored: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the columns of a post to change: all if its text changed, its author if that was unknown."""
     if row["text"] != stored["text"]:
-        former = [*stored["earlier"], stored["text"]][-EARLIER:]
-        return {**row, "published": row["published"] or stored["published"], "changed": now, "earlier": former}
+        former = [*stored["former_texts"], stored["text"]][-EARLIER:]
+        return {**row, "published": row["published"] or stored["published"], "edited": now, "former_texts": former}
     return {"author": row["author"]} if row["author"] and stored["author"] is None else {}
 
 
@@ -145,7 +145,7 @@ def text_of(texts: Iterable[str]) -> str:
 
 
 def post_of(row: Mapping[Any, Any]) -> StoredPost:
-    return build(StoredPost, row, images=lambda images: tuple(Image(**image) for image in images), earlier=tuple)
+    return build(StoredPost, row, images=lambda images: tuple(Image(**image) for image in images), former_texts=tuple)
 
 
 THREADS = Table(
@@ -154,12 +154,12 @@ THREADS = Table(
     Column("id", String(ID_CHARS), ForeignKey("articles.id"), primary_key=True),
     Column("board", String(NAME_CHARS)),
     Column("posts", Integer, nullable=False),
-    Column("newest", Moment),
+    Column("last_post", Moment),
     Column("visited", Moment, nullable=False),
     Column("last_page", LONG_TEXT, nullable=False),
-    Column("whole", Boolean, nullable=False),
+    Column("complete", Boolean, nullable=False),
     Column("replies", NUMBER),
-    Column("listed", Moment),
+    Column("last_reply", Moment),
 )
 
 POSTS = Table(
@@ -167,7 +167,7 @@ POSTS = Table(
     METADATA,
     Column("thread_id", String(ID_CHARS), ForeignKey("threads.id"), primary_key=True),
     Column("name", String(POST_NAME_CHARS), primary_key=True),
-    Column("place", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
     Column("floor", NUMBER),
     Column("author", LONG_TEXT),
     Column("published", Moment),
@@ -176,9 +176,9 @@ POSTS = Table(
     Column("quoted", LONG_TEXT),
     Column("images", JSON, nullable=False),
     Column("first_seen", Moment, nullable=False),
-    Column("changed", Moment),
-    Column("earlier", JSON, nullable=False),
-    Index(None, "thread_id", "place"),
+    Column("edited", Moment),
+    Column("former_texts", JSON, nullable=False),
+    Index(None, "thread_id", "position"),
 )
 
 STORED: Final = select(*THREADS.c, ARTICLES.c.identity).join(ARTICLES, ARTICLES.c.id == THREADS.c.id)
@@ -199,14 +199,15 @@ class Threads(Part):
             story_id = existing or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
             if fresh:
-                connection.execute(insert(THREADS), {"id": id, **visit_columns(thread, now), "posts": 0, "newest": None})
+                connection.execute(insert(THREADS), {"id": id, **visit_columns(thread, now), "posts": 0, "last_post": None})
             new, edited = _write_posts(connection, id, thread.posts, now)
             grown = bool(new or edited)
             topics_added = add_topics(connection, id, topics_of(article_of(thread)))
             count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
-            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**visit_columns(thread, now), posts=count, newest=newest))
+            values = {**visit_columns(thread, now), "posts": count, "last_post": newest}
+            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**values))
             if grown:
-                text = text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))
+                text = text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.position)))
                 connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), fetched=thread.fetched))
             if grown or topics_added or existing is None:
                 refresh(connection, story_id)
@@ -222,7 +223,7 @@ class Threads(Part):
         return next((StoredThread(**row) for row in self._mappings(STORED.where(THREADS.c.id == id))), None)
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
-        query = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
+        query = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.position, POSTS.c.name).offset(offset).limit(limit)
         return list(map(post_of, self._mappings(query)))
 
 
@@ -231,7 +232,7 @@ def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: da
     of_thread = POSTS.c.thread_id == id
     stored = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(of_thread)).mappings()}
     by_name = {post_name(post): post for post in reversed(posts)}
-    place = max((row["place"] for row in stored.values()), default=-1)
+    position = max((row["position"] for row in stored.values()), default=-1)
     fresh: list[dict[str, Any]] = []
     edited = 0
     for name, post in reversed(by_name.items()):
@@ -241,15 +242,16 @@ def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: da
         }  # fmt: skip
         old = name if name in stored else _former_name(stored, by_name, name, post)
         if old is None:
-            place += 1
-            fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
+            position += 1
+            key = {"thread_id": id, "name": name, "position": position}
+            fresh.append({**key, **row, "first_seen": now, "edited": None, "former_texts": []})
             continue
         if old != name:
             connection.execute(update(POSTS).where(of_thread, POSTS.c.name == old).values(name=name))
             stored[name] = stored.pop(old)  # another post of the same author and minute must not match it again
         if values := _changed_columns(row, stored[name], now):
             connection.execute(update(POSTS).where(of_thread, POSTS.c.name == name).values(**values))
-            edited += "changed" in values
+            edited += "edited" in values
     if fresh:
         connection.execute(insert(POSTS), fresh)
     return len(fresh), edited

@@ -38,7 +38,7 @@ def save(store: Store, number: int) -> None:
     page = f"https://photo.example/s/{number}.html"
     images = (Image(f"https://pics.example/{number}.jpg"), Image(LOGO.format(number), dropped="frequent"))
     store.galleries.save(Gallery(page, "组图", Link(page, "gallery:甲"), NOW, images, complete=True, identity=page), now=NOW)
-    pictures = [Picture(key(image.url), image.url, 300, 250, "png", looked=NOW) for image in images]
+    pictures = [Picture(key(image.url), image.url, 300, 250, "png", fetched=NOW) for image in images]
     story = StoryPictures(content_id(page), "photo.example", str(number), frozenset(picture.key for picture in pictures))
     store.pictures.record_story(story, pictures, now=NOW)
 
@@ -58,12 +58,12 @@ def dropped_urls(folder: Path) -> list[str]:
     store = open_store(f"sqlite:///{folder}/news.db")
     every = [picture for article in store.all_articles() for picture in store.galleries.pictures(article.id, dropped=True)]
     store.close()
-    return sorted(picture.image.url for picture in every if picture.dropped)
+    return sorted(picture.image.url for picture in every if picture.hidden_reason)
 
 
 def test_frequent_pictures_are_listed_with_their_reason(folder: Path) -> None:
     result = run_json(folder, "--limit", "1")
-    assert (result["pictures"], result["stories"], result["looked_at"], result["left_out"]) == (4, 3, 4, 1)
+    assert (result["pictures"], result["stories"], result["fetched"], result["left_out"]) == (4, 3, 4, 1)
     (first,) = result["often"]
     assert (first["url"], first["stories"], first["sites"], first["left_out"]) == (LOGO.format(0), 3, 1, "frequent")
     assert result["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}

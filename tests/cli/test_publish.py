@@ -122,7 +122,7 @@ def test_status_of_one_target(folder: Path, store: Store) -> None:
     ids = [article.id for article in store.all_articles()]
     for target, day in (("files", 1), ("cms", 2)):
         now = NOW + timedelta(days=day)
-        store.outbox.request(target, ids, "there", now=now)
+        store.outbox.request(target, ids, "publish", now=now)
         for entry in store.outbox.lease_due(target, "somebody", now=now, seconds=1, limit=9):
             store.outbox.settle(entry, Outcome("failed", "so"), now=now)
     lines = run("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()

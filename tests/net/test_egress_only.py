@@ -124,7 +124,7 @@ def _program(call: ast.Call) -> str:
 
 def _misplaced_drivers(source: str, name: str) -> Iterator[str]:
     """Yield imports of drivers outside their folders."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if any(driver in source for driver in DRIVERS) else ():
         for imported in _imported(node):
             for driver, rooms in DRIVERS.items():
                 if (imported == driver or imported.startswith(driver + ".")) and not name.startswith(rooms):

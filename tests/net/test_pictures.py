@@ -103,7 +103,7 @@ def test_range_request_fetches_the_first_bytes_only(site: Any, response: Any, in
 
     site.routes["/1.jpg"] = ranged
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow)
-    assert (found.format, found.width, found.height, found.print, found.refused) == ("jpeg", 900, 600, None, None)
+    assert (found.format, found.width, found.height, found.perceptual_hash, found.rejected_reason) == ("jpeg", 900, 600, None, None)
     assert len(site.requests) == 1
 
 
@@ -115,10 +115,10 @@ def test_referer_is_the_page_of_the_picture(site: Any, response: Any, inspect_pi
     )
     (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow, page="https://photo.example/s/7.html")
     assert (found.format, found.width, found.height) == ("png", 320, 240)
-    assert found.print is not None  # the first bytes were the whole picture
+    assert found.perceptual_hash is not None  # the first bytes were the whole picture
     assert "image" in site.requests[0].headers["accept"]
     (found,) = inspect_pictures(site.url("/1.png"), allow=site.allow)
-    assert (found.looked, found.refused) == (None, None)
+    assert (found.fetched, found.rejected_reason) == (None, None)
 
 
 def test_response_ignoring_range_is_aborted(site: Any, inspect_pictures: Look) -> None:
@@ -160,8 +160,8 @@ def test_size_beyond_the_first_bytes_needs_a_second_request(site: Any, response:
 def test_invalid_picture_has_a_reason(body: bytes, mime: str, refused: str, site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/a.jpg"] = response(body, content_type=mime)
     (found,) = inspect_pictures(site.url("/a.jpg"), allow=site.allow)
-    assert (found.refused, found.width) == (refused, None)
-    assert found.looked is not None
+    assert (found.rejected_reason, found.width) == (refused, None)
+    assert found.fetched is not None
 
 
 def test_wrong_content_type_is_ignored(site: Any, response: Any, inspect_pictures: Look) -> None:
@@ -176,9 +176,9 @@ def test_picture_is_gone_after_two_404(site: Any, response: Any, inspect_picture
     missing, found, refused = inspect_pictures(
         site.url("/gone.png"), site.url("/ranges.png"), site.url("/ranges.png").replace("127.0.0.1", "127.0.0.2"), allow=site.allow
     )
-    assert (missing.refused, missing.looked is None) == ("gone", False)
-    assert (found.refused, found.width) == (None, 320)
-    assert (refused.refused, refused.looked) == (None, None)  # refused by the guard: unknown
+    assert (missing.rejected_reason, missing.fetched is None) == ("gone", False)
+    assert (found.rejected_reason, found.width) == (None, 320)
+    assert (refused.rejected_reason, refused.fetched) == (None, None)  # refused by the guard: unknown
     assert site.paths().count("/gone.png") == 2
 
 
@@ -189,7 +189,7 @@ def test_temporary_failures_are_retried_another_time(site: Any, response: Any, i
         response(b"", "416 Range Not Satisfiable") if "range" in request.headers else response(small_png())
     )
     busy, broken, ranged = inspect_pictures(*map(site.url, ("/busy.png", "/broken.png", "/range.png")), allow=site.allow)
-    assert (busy.looked, broken.looked) == (None, None)
+    assert (busy.fetched, broken.fetched) == (None, None)
     assert ranged.width == 320
 
 
@@ -199,15 +199,15 @@ def test_private_addresses_are_not_requested(site: Any, response: Any, inspect_p
     inside, redirected, odd = inspect_pictures(
         site.url("/1.png").replace(str(site.port), "1"), site.url("/redirect.png"), "file:///etc/passwd", allow=site.allow
     )
-    assert (inside.looked, redirected.looked) == (None, None)
-    assert odd.refused == "bad-address"
+    assert (inside.fetched, redirected.fetched) == (None, None)
+    assert odd.rejected_reason == "bad-address"
     assert site.paths() == ["/redirect.png"]
 
 
 def test_complete_pictures_are_fetched_for_fingerprints(site: Any, response: Any, inspect_pictures: Look) -> None:
     site.routes["/1.jpg"] = response(jpeg())
     (found,) = inspect_pictures(site.url("/1.jpg"), allow=site.allow, prints=True)
-    assert found.print is not None
+    assert found.perceptual_hash is not None
     assert "range" not in site.requests[0].headers
 
 
@@ -219,5 +219,5 @@ def test_archived_pictures_are_replayed(site: Any, inspect_pictures: Look, tmp_p
     requests = len(site.requests)
     again, never = inspect_pictures(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
     assert (again.width, again.height, again.format) == (first.width, first.height, first.format) == (900, 600, "jpeg")
-    assert (never.refused, never.looked) == (None, None)  # not gone: not requested in the archived crawl
+    assert (never.rejected_reason, never.fetched) == (None, None)  # not gone: not requested in the archived crawl
     assert len(site.requests) == requests

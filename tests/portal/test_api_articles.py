@@ -42,7 +42,7 @@ def test_editing_requires_an_editor(serve: Any, own_store: Store, id: str, role:
         ("POST", "articles/category", {"articles": [id], "category": "x"}), ("POST", "articles/topic", {"articles": [id], "topic": "x"}),
         ("POST", "articles/topic/out", {"articles": [id], "topic": "x"}),
         ("GET", "publishing/counts", None), ("GET", "publishing/entries", None), ("POST", "publishing/again", {}),
-        ("POST", "publishing/ask", {"target": "站点", "article": id, "wanted": "there"}), ("GET", "publishing/trial?target=x", None),
+        ("POST", "publishing/ask", {"target": "站点", "article": id, "action": "publish"}), ("GET", "publishing/trial?target=x", None),
     ]  # fmt: skip
     for method, path, sent in calls:
         answer = other.request(method, f"/api/v1/{path}", json=sent)
@@ -109,11 +109,11 @@ def test_article_is_published_and_withdrawn(client: httpx.Client, id: str) -> No
     (trial,) = client.get("publishing/trial", params={"target": "站点", "article": id}).json()
     assert trial["refused"] is None
     assert trial["steps"][0]["operation"].startswith("write ")
-    entry = client.post("publishing/ask", json={"target": "站点", "article": id, "wanted": "there"}).json()
-    assert (entry["state"], entry["wanted"]) == ("waiting", "there")
-    assert client.post("publishing/ask", json={"target": "站点", "article": id, "wanted": "gone"}).json()["wanted"] == "gone"
+    entry = client.post("publishing/ask", json={"target": "站点", "article": id, "action": "publish"}).json()
+    assert (entry["state"], entry["action"]) == ("waiting", "publish")
+    assert client.post("publishing/ask", json={"target": "站点", "article": id, "action": "withdraw"}).json()["action"] == "withdraw"
     assert client.get("publishing/counts").json() == {"站点": {"waiting": 1}}
     assert [entry["article"] for entry in client.get("publishing/entries?state=waiting").json()] == [id]
     assert client.post("publishing/again", json={}).json() == {"articles": 0}
-    assert client.post("publishing/ask", json={"target": "别处", "article": id, "wanted": "there"}).status_code == 404
+    assert client.post("publishing/ask", json={"target": "别处", "article": id, "action": "publish"}).status_code == 404
     assert client.get("publishing/trial?target=别处").status_code == 404

@@ -271,8 +271,8 @@ async def use_editor_tools(assistant: Assistant) -> None:
     assert (await assistant.call("fold", article=article, story=bridge))["story"] == bridge
     assert (await assistant.call("categorise", articles=[article], category="财经"))["category"] == "财经"
     assert (await assistant.call("story", id=article))["story"] == bridge
-    assert (await assistant.call("publish", article=bridge, target="站点"))["wanted"] == "there"
-    assert (await assistant.call("publish", article=bridge, target="站点", wanted="gone"))["wanted"] == "gone"
+    assert (await assistant.call("publish", article=bridge, target="站点"))["action"] == "publish"
+    assert (await assistant.call("publish", article=bridge, target="站点", action="withdraw"))["action"] == "withdraw"
     assert "not-found" in await assistant.refused("publish", article=bridge, target="nowhere")
     look = await assistant.call("look_at_address", address="http://169.254.169.254/")
     assert (look["items"], "link-local" in look["problems"][0]) == ([], True)

@@ -59,7 +59,7 @@ def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleTy
     assert "我写的" in stale.text
     undo = tree.xpath("//aside[contains(@class, 'flash')]//form/@action")[0]
     assert editor.post(undo, data={"next": "x"}).status_code == 303
-    assert [picture.said for picture in fresh.galleries.pictures(id)] == [False] * 30
+    assert [picture.corrected for picture in fresh.galleries.pictures(id)] == [False] * 30
     assert [entry.action for entry in editor.accounts.audit_log.entries()][:2] == ["article.caption"] * 2
 
 

@@ -94,22 +94,22 @@ def test_article_is_published_and_withdrawn(serve: Any, own_store: Store, tmp_pa
     assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的", "文档"], (
         "not published anywhere yet"
     )
-    answer = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
+    answer = client.post("/publishing/ask", data={"target": "空的", "article": id, "action": "publish"})
     assert answer.status_code == 303
-    assert (entry(own_store, id, "空的").state, entry(own_store, id, "空的").wanted) == ("waiting", "there")
+    assert (entry(own_store, id, "空的").state, entry(own_store, id, "空的").action) == ("waiting", "publish")
     confirmed = lxml_html.document_fromstring(client.get(answer.headers["location"]).text)
     (undo,) = confirmed.xpath("//aside[contains(@class, 'flash')]//form/@action")
     client.post(undo, headers=FORM)
-    assert entry(own_store, id, "空的").wanted == "gone"
+    assert entry(own_store, id, "空的").action == "withdraw"
     log = client.accounts.audit_log.entries()
     assert [(row.action, row.subject) for row in log] == [("publishing.ask", id)] * 2
     for invalid in (
-        {"target": "nowhere", "wanted": "there"},
-        {"target": "空的", "wanted": "burnt"},
-        {"target": "<b>站点", "wanted": "gone"},
+        {"target": "nowhere", "action": "publish"},
+        {"target": "空的", "action": "burnt"},
+        {"target": "<b>站点", "action": "withdraw"},
     ):
         assert client.post("/publishing/ask", data={"article": id, **invalid}).status_code == 404, invalid
-    assert client.post("/publishing/ask", data={"target": "空的", "article": "none", "wanted": "there"}).status_code == 404
+    assert client.post("/publishing/ask", data={"target": "空的", "article": "none", "action": "publish"}).status_code == 404
 
 
 def test_dry_run_publishes_nothing(serve: Any, own_store: Store, tmp_path: Path) -> None:
@@ -139,6 +139,6 @@ def test_lists_are_filtered_by_state(client: httpx.Client, state: str) -> None:
 def test_publishing_requires_an_editor(serve: Any, store: Store) -> None:
     client = serve(store, role="reader")
     assert client.get("/publishing").status_code == 403
-    assert client.post("/publishing/ask", data={"target": "<b>站点", "article": "bb", "wanted": "gone"}).status_code == 403
+    assert client.post("/publishing/ask", data={"target": "<b>站点", "article": "bb", "action": "withdraw"}).status_code == 403
     assert client.get("/publishing/trial?target=x").status_code == 403
-    assert entry(store, "bb").wanted == "there"
+    assert entry(store, "bb").action == "publish"

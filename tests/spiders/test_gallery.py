@@ -147,8 +147,8 @@ def test_missing_page_is_given_up_after_max_tries(site: PictureSite, tmp_path: P
     (article,) = store.all_articles()
     link = Link(article.url, article.source)
     nothing = Gallery(article.url, article.title, link, article.fetched, identity=article.identity, failure="http-404", later=True)
-    vain = [store.galleries.save(nothing, now=article.fetched).vain for _ in range(MAX_FRUITLESS - 1)]
-    assert vain[-1] == MAX_FRUITLESS - 1
+    fruitless = [store.galleries.save(nothing, now=article.fetched).fruitless_visits for _ in range(MAX_FRUITLESS - 1)]
+    assert fruitless[-1] == MAX_FRUITLESS - 1
     assert texts(crawl(sources))[-1].endswith("1 incomplete (http-404 × 1); 1 no longer retried")
     site.requests.clear()
     row = crawl(sources)

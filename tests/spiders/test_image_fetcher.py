@@ -111,7 +111,7 @@ def process_and_store(stage: PictureStages, tracker: LinkTracker, gallery: Galle
 def stored_pictures(tracker: LinkTracker, gallery: Gallery) -> dict[str, str | None]:
     """Return the stored pictures: URL to the reason why it was dropped, or None."""
     found = tracker.store.galleries.find_stored([gallery.identity or ""])
-    return {row.image.url: row.dropped for row in tracker.store.galleries.pictures(found[gallery.identity or ""].id, dropped=True)}
+    return {row.image.url: row.hidden_reason for row in tracker.store.galleries.pictures(found[gallery.identity or ""].id, dropped=True)}
 
 
 def test_picture_sizes_are_fetched_once(stage: PictureStages, tracker: LinkTracker, web: Web) -> None:
@@ -141,7 +141,7 @@ def test_full_size_cover_photo_is_kept_in_its_story(stage: PictureStages, tracke
     assert stored_pictures(tracker, covered)[photograph.url] is None
     assert [stored_pictures(tracker, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
     pictures = tracker.store.pictures.find_stored(["pics.example/covered.png", "pics.example/mark1.png"]).values()
-    assert len({picture.print for picture in pictures}) == 1
+    assert len({picture.perceptual_hash for picture in pictures}) == 1
 
 
 def test_story_stored_during_crawl_is_cleaned_at_end(stage: PictureStages, tracker: LinkTracker) -> None:
@@ -245,7 +245,12 @@ def test_first_pictures_are_fetched_fully_for_their_hash() -> None:
 
     found = asyncio.run(ImageFetcher(fetch, prints=2).pictures(story(1, photos=4), {}))
     assert sorted(requests) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]
-    assert [picture.print is not None for picture in sorted(found.values(), key=lambda picture: picture.url)] == [True, True, False, False]
+    assert [picture.perceptual_hash is not None for picture in sorted(found.values(), key=lambda picture: picture.url)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_concurrent_copies_fetch_a_picture_once(web: Web) -> None:
@@ -262,7 +267,7 @@ def test_concurrent_copies_fetch_a_picture_once(web: Web) -> None:
     assert all(picture.width for picture in found[1].values())
     web.failing = {"https://pics.example/2/0.jpg": missing("timeout")}
     failed = asyncio.run(looker.pictures(story(2), {}))["https://pics.example/2/0.jpg".partition("://")[2]]
-    assert failed.looked is None
+    assert failed.fetched is None
     web.failing = {}
     again = asyncio.run(looker.pictures(story(2), {}))
     assert all(picture.width for picture in again.values())

@@ -79,7 +79,7 @@ def _threads_and_galleries(store: Store) -> None:
     store.galleries.refuse("pic.example/index", "no-story", now=NOW)
     story_pictures = StoryPictures(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
     store.pictures.record_story(
-        story_pictures, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW
+        story_pictures, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", fetched=NOW)], now=NOW
     )
     store.pictures.mark({"static.example/logo.png": "logo"}, now=LATER)
 

@@ -173,8 +173,8 @@ class TestCorpora:
         save(store)
         store.corpora.activate(CORPUS, 1, now=NOW)
         empty, full = store.corpora.all()
-        assert (empty.name, empty.note, empty.created, empty.documents, empty.active) == ("b", "说明", NOW, 0, None)
-        assert (full.name, full.documents, full.labels, full.versions, full.active) == (CORPUS, 2, 2, 1, 1)
+        assert (empty.name, empty.note, empty.created, empty.documents, empty.active_version) == ("b", "说明", NOW, 0, None)
+        assert (full.name, full.documents, full.labels, full.versions, full.active_version) == (CORPUS, 2, 2, 1, 1)
         assert store.corpora.find(CORPUS) == full
         assert store.corpora.find("c") is None
         with pytest.raises(StoreError, match="needs a name"):

@@ -89,7 +89,7 @@ def test_changed_events_are_listed_in_order_and_once(store: Store) -> None:
     first = store.events.changed_since(0)
     assert [event.id for event in first] == ["e1", "e2"]
     place(store, ("c", "e1"))
-    later = store.events.changed_since(first[-1].changed)
+    later = store.events.changed_since(first[-1].change_seq)
     assert [event.id for event in later] == ["e1"]
 
 

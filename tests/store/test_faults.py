@@ -242,6 +242,6 @@ def test_reposts_are_found_after_a_kill(tmp_path: Path, after: int) -> None:
     assert {result.outcome for result in added} == {"folded"}
     assert store.tally().stories == stored
     with sqlite3.connect(tmp_path / "news.db") as connection:
-        assert connection.execute("SELECT count(*) FROM prints").fetchone() == (2 * stored,)
+        assert connection.execute("SELECT count(*) FROM fingerprints").fetchone() == (2 * stored,)
     connection.close()
     store.close()

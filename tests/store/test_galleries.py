@@ -157,10 +157,10 @@ def test_smaller_version_does_not_replace_a_larger_one(store: Store) -> None:
 
 
 def test_visits_without_progress_are_counted(store: Store) -> None:
-    assert [store.galleries.save(gallery(1), now=NOW + n * HOUR).vain for n in range(3)] == [0, 1, 2]
-    assert store.galleries.save(gallery(1, 2), now=NOW + 3 * HOUR).vain == 0
+    assert [store.galleries.save(gallery(1), now=NOW + n * HOUR).fruitless_visits for n in range(3)] == [0, 1, 2]
+    assert store.galleries.save(gallery(1, 2), now=NOW + 3 * HOUR).fruitless_visits == 0
     found = store.galleries.find_stored([NAME])[NAME]
-    assert (found.vain, found.visited, found.pages) == (0, NOW + 3 * HOUR, 2)
+    assert (found.fruitless_visits, found.visited, found.pages) == (0, NOW + 3 * HOUR, 2)
 
 
 def test_dropped_pictures_are_kept_with_the_reason(store: Store) -> None:
@@ -168,7 +168,7 @@ def test_dropped_pictures_are_kept_with_the_reason(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2), image(3))), now=NOW)
     assert _shown(store, saved.id) == ["1.jpg", "2.jpg", "3.jpg"]
     left = store.galleries.pictures(saved.id, dropped=True)[-1]
-    assert (left.image, left.dropped, left.place) == (logo, "seen-often", 4)
+    assert (left.image, left.hidden_reason, left.place) == (logo, "seen-often", 4)
     assert "标志" not in _article(store, saved.id).text
 
 
@@ -287,7 +287,7 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     before = store.last_seq()
     assert store.galleries.set_captions(id, {first: "编辑写的说明", second: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
     assert store.last_seq() > before, "the change is logged for the index"
-    captions = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
+    captions = [(picture.image.caption, picture.corrected, picture.page_caption) for picture in store.galleries.pictures(id)]
     assert captions == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
     article = _article(store, id)
     assert "编辑写的说明" in article.text
@@ -296,6 +296,6 @@ def test_editors_captions_survive_a_later_visit(store: Store) -> None:
     store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
     assert [picture.image.caption for picture in store.galleries.pictures(id)] == ["编辑写的说明", None, image(3).caption]
     assert store.galleries.set_captions(id, {first: None, second: image(2).caption, third: image(3).caption}, now=NOW) == 2
-    assert [picture.said for picture in store.galleries.pictures(id)] == [False] * 3
+    assert [picture.corrected for picture in store.galleries.pictures(id)] == [False] * 3
     assert store.galleries.set_captions(id, {first: None}, now=NOW) == 0
     assert "88 的第 1 张" in _article(store, id).text

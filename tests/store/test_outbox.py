@@ -11,7 +11,7 @@ from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
-DONE = Result("done", revision=1, digest="d1", place="7")
+DONE = Result("done", revision=1, digest="d1", location="7")
 
 
 def take(store: Store, *, now: datetime = NOW, owner: str = "w1", target: str = "cms", limit: int = 10) -> list[OutboxEntry]:
@@ -35,7 +35,7 @@ def test_followed_articles_wait_and_position_moves(store: Store) -> None:
 
 
 def test_taken_entries_are_leased(store: Store) -> None:
-    store.outbox.request("cms", ["a", "b", "c"], "there", now=NOW)
+    store.outbox.request("cms", ["a", "b", "c"], "publish", now=NOW)
     first = take(store, limit=2)
     assert ids(first) == ["a", "b"]
     assert ids(take(store, owner="w2")) == ["c"]
@@ -51,19 +51,19 @@ def test_taken_entries_are_leased(store: Store) -> None:
 
 def test_published_entry_waits_again_after_a_change(store: Store) -> None:
     outbox = store.outbox
-    outbox.request("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "publish", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
     entry = outbox.of("cms", ["a"])["a"]
-    assert (entry.state, entry.revision, entry.digest, entry.place, entry.tries, entry.published) == ("done", 1, "d1", "7", 0, True)
+    assert (entry.state, entry.revision, entry.digest, entry.location, entry.tries, entry.published) == ("done", 1, "d1", "7", 0, True)
     assert take(store, now=NOW + timedelta(days=1)) == []
     outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW + SECOND)
     again = take(store, now=NOW + SECOND)[0]
-    assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "the published state is kept"
+    assert (again.state, again.digest, again.location) == ("under-way", "d1", "7"), "the published state is kept"
 
 
 def test_change_during_a_lease_is_kept(store: Store) -> None:
     outbox = store.outbox
-    outbox.request("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "publish", now=NOW)
     leased = take(store)[0]
     outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW + SECOND)
     assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still leased"
@@ -75,7 +75,7 @@ def test_change_during_a_lease_is_kept(store: Store) -> None:
 
 def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
     outbox = store.outbox
-    outbox.request("cms", ["a", "b"], "there", now=NOW)
+    outbox.request("cms", ["a", "b"], "publish", now=NOW)
     for entry in take(store):
         outbox.settle(entry, Result("failed", reason="too long " * 1000), now=NOW)
     assert take(store, now=NOW + timedelta(days=9)) == []
@@ -90,7 +90,7 @@ def test_failed_entry_waits_for_request_or_change(store: Store) -> None:
 
 
 def test_postponed_entry_waits_for_its_time(store: Store) -> None:
-    store.outbox.request("cms", ["a"], "there", now=NOW)
+    store.outbox.request("cms", ["a"], "publish", now=NOW)
     store.outbox.settle(take(store)[0], Result("waiting", reason="503", due=NOW + 30 * SECOND), now=NOW)
     assert take(store, now=NOW + 29 * SECOND) == []
     leased = take(store, now=NOW + 30 * SECOND)[0]
@@ -102,17 +102,17 @@ def test_postponed_entry_waits_for_its_time(store: Store) -> None:
 
 def test_withdrawn_entry_stays_until_requested(store: Store) -> None:
     outbox = store.outbox
-    outbox.request("cms", ["a"], "there", now=NOW)
+    outbox.request("cms", ["a"], "publish", now=NOW)
     outbox.settle(take(store)[0], DONE, now=NOW)
-    outbox.request("cms", ["a"], "gone", now=NOW)
+    outbox.request("cms", ["a"], "withdraw", now=NOW)
     leased = take(store)[0]
-    assert (leased.wanted, leased.place) == ("gone", "7")
+    assert (leased.action, leased.location) == ("withdraw", "7")
     outbox.settle(leased, Result("withdrawn"), now=NOW)
     outbox.follow("cms", ["a"], [], after=0, up_to=9, now=NOW)
     entry = outbox.of("cms", ["a"])["a"]
-    assert (entry.state, entry.published, entry.place) == ("withdrawn", False, None)
-    outbox.request("cms", ["a"], "there", now=NOW)
-    assert take(store)[0].wanted == "there"
+    assert (entry.state, entry.published, entry.location) == ("withdrawn", False, None)
+    outbox.request("cms", ["a"], "publish", now=NOW)
+    assert take(store)[0].action == "publish"
 
 
 def test_listing_and_forgetting(store: Store) -> None:
@@ -129,14 +129,14 @@ def test_listing_and_forgetting(store: Store) -> None:
 
 
 def test_target_and_reason_in_any_script(store: Store) -> None:
-    store.outbox.request("站点 甲", ["a"], "there", now=NOW)
+    store.outbox.request("站点 甲", ["a"], "publish", now=NOW)
     store.outbox.settle(take(store, target="站点 甲")[0], Result("failed", reason="太长\x00 \ud800😀"), now=NOW)
     assert store.outbox.entries()[0].reason == "太长 ?😀"
 
 
 def test_eight_publishers_take_each_entry_once(store: Store, another: Callable[[], Store]) -> None:
     names = [f"{number:03}" for number in range(40)]
-    store.outbox.request("cms", names, "there", now=NOW)
+    store.outbox.request("cms", names, "publish", now=NOW)
 
     def work(number: int) -> list[str]:
         opened, found = another(), []
@@ -157,4 +157,4 @@ def test_many_entries_at_once(store: Store) -> None:
     names = [f"{number:05}" for number in range(520)]  # more than fit one query
     assert store.outbox.follow("cms", names, [], after=0, up_to=9, now=NOW)
     assert len(store.outbox.of("cms", names)) == 520
-    assert store.outbox.request("cms", names[:510], "gone", now=NOW) == 510
+    assert store.outbox.request("cms", names[:510], "withdraw", now=NOW) == 510

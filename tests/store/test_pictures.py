@@ -52,9 +52,9 @@ def test_growing_story_keeps_its_pictures(store: Store) -> None:
 
 def test_pictures_with_same_print_and_size_are_counted_together(store: Store) -> None:
     for number in range(3):
-        save(store, pictures(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
-    save(store, pictures(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
-    save(store, pictures(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
+        save(store, pictures(number, f"cdn{number}/x.png"), perceptual_hash="00ff00ff00ff00ff", width=300, height=250, fetched=NOW)
+    save(store, pictures(6, "cdn0/x_small.png"), perceptual_hash="00ff00ff00ff00ff", width=150, height=125, fetched=NOW)
+    save(store, pictures(7, "cdn7/x.png"), perceptual_hash="0000ffff0000ffff", fetched=NOW)
     found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], min_stories=3, max_stories=10)
     assert set(found) == {"cdn0/x.png"}
     assert len(found["cdn0/x.png"]) == 3  # the thumbnail counts as another picture
@@ -63,9 +63,9 @@ def test_pictures_with_same_print_and_size_are_counted_together(store: Store) ->
 
 
 def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
-    save(store, pictures(1, "a/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
-    save(store, pictures(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
-    save(store, pictures(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
+    save(store, pictures(1, "a/x.png"), perceptual_hash="00ff00ff00ff00ff", width=300, height=250, fetched=NOW)
+    save(store, pictures(2, "b/y.png"), perceptual_hash="00ff00ff00ff00ff", width=300, height=250, fetched=NOW)
+    save(store, pictures(3, "b/y_small.png"), perceptual_hash="00ff00ff00ff00ff", width=150, height=125, fetched=NOW)
     save(store, pictures(4, "c/z.png", "c/w.png"))  # not fetched: their content is unknown
     assert store.pictures.equal_keys(["a/x.png", "c/z.png", "nowhere"]) == {
         "a/x.png": {"a/x.png", "b/y.png"},
@@ -76,29 +76,29 @@ def test_copies_of_a_picture_at_other_urls_are_found(store: Store) -> None:
 
 def test_picture_properties_are_kept_until_replaced(store: Store) -> None:
     assert store.pictures.find_stored(["a/1.jpg"]) == {}
-    save(store, pictures(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
+    save(store, pictures(1, "a/1.jpg"), width=640, height=480, format="jpeg", perceptual_hash="0123456789abcdef", fetched=NOW)
     save(store, pictures(2, "a/1.jpg"), now=LATER)  # not fetched this time
     found = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
-    first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", looked=NOW)
+    first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", fetched=NOW)
     assert found == {"a/1.jpg": first}
-    save(store, pictures(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
+    save(store, pictures(2, "a/1.jpg"), now=LATER, rejected_reason="gone", fetched=LATER)
     assert store.pictures.find_stored(["a/1.jpg"])["a/1.jpg"] == replace(
-        first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER
+        first, width=None, height=None, format=None, perceptual_hash=None, rejected_reason="gone", fetched=LATER
     )
     totals = store.pictures.totals()
-    assert (totals.looked, totals.refused) == (1, 1)
+    assert (totals.fetched, totals.rejected) == (1, 1)
 
 
 def test_marks_keep_their_first_time(store: Store) -> None:
     save(store, pictures(1, LOGO, "a/1.jpg"))
     store.pictures.mark({LOGO: "frequent", "nobody": "frequent"}, now=NOW)
     store.pictures.mark({LOGO: "frequent"}, now=LATER)
-    assert [(mark.key, mark.frequent, mark.since) for mark in store.pictures.list_frequent()] == [(LOGO, "frequent", NOW)]
+    assert [(mark.key, mark.frequent_reason, mark.frequent_since) for mark in store.pictures.list_frequent()] == [(LOGO, "frequent", NOW)]
     assert [mark.key for mark in store.pictures.list_frequent(since=NOW)] == [LOGO]
     assert store.pictures.list_frequent(since=LATER) == []
     assert store.pictures.totals().frequent == 1
     save(store, pictures(2, LOGO))
-    assert store.pictures.find_stored([LOGO])[LOGO].frequent == "frequent"
+    assert store.pictures.find_stored([LOGO])[LOGO].frequent_reason == "frequent"
     store.pictures.mark({LOGO: None}, now=LATER)
     assert store.pictures.list_frequent() == []
 

@@ -165,7 +165,7 @@ class TestArticles:
         assert find_faults(store.records) == []
         with store.records.reading() as look:
             tables = {form.name for form in FORMS for row in look.rows(form) if deleted & {*map(str, row.values())}}
-        assert tables <= {"changes", "links", "offers", "labelled", "former_labels"}
+        assert tables <= {"changes", "links", "recommendations", "labelled_texts", "former_labels"}
 
 
 class TestRecords:

@@ -195,7 +195,7 @@ def test_new_fit_replaces_the_previous_one(store: Store) -> None:
     assert store.readers.fit(newer_than=NOW) is None
     store.readers.save_fit(second)
     assert store.readers.fit(newer_than=NOW) == second
-    assert store.readers.fits() == [(second.made, second.facts), (first.made, first.facts)]
+    assert store.readers.fits() == [(second.created, second.facts), (first.created, first.facts)]
 
 
 def test_number_of_fits_is_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

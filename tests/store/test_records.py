@@ -135,10 +135,10 @@ def _assert_row_is_replaced(store: Store, rows: dict[str, list[dict[str, Any]]])
 
 
 def _assert_fingerprint_is_replaced(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
-    form, row = BY_NAME["prints"], dict(rows["prints"][0])
+    form, row = BY_NAME["fingerprints"], dict(rows["fingerprints"][0])
     store.records.write(form, [row | {"number": 10_000}])
     with store.records.reading() as look:
-        assert look.count(form) == len(rows["prints"])
+        assert look.count(form) == len(rows["fingerprints"])
         assert look.get(form, [(10_000,), (row["number"],)]) == {(10_000,): row | {"number": 10_000}}
 
 

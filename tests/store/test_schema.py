@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from alembic.script import ScriptDirectory
 from factories import article
+from filled_store import fill
 from forked import Started
 from servers import Servers
 from sqlalchemy import JSON, Connection, Engine, Float, event, inspect, text
@@ -20,7 +24,7 @@ from sqlalchemy import JSON, Connection, Engine, Float, event, inspect, text
 from newsportal.errors import StoreTooNew, StoreTooOld
 from newsportal.store import open_store, schema
 from newsportal.store.columns import METADATA
-from newsportal.store.dialects import open_engine, reading
+from newsportal.store.dialects import open_engine, reading, writing
 from newsportal.store.link_tables import WORK_TABLES
 from newsportal.store.records import FORMS
 
@@ -220,3 +224,57 @@ def test_migration_in_an_egg_upgrades_a_database(tmp_path: Path, sql_uri: str) -
     engine.dispose()
     with pytest.raises(StoreTooNew):
         open_store(sql_uri)
+
+
+def reverse(renames: schema.Renames) -> schema.Renames:
+    former = {new: old for old, new in renames.tables.items()}
+    columns = {former.get(table, table): {new: old for old, new in names.items()} for table, names in renames.columns.items()}
+    values = {
+        table: {
+            next(old for old, new in renames.columns[table].items() if new == column): {new: old for old, new in pairs.items()}
+            for column, pairs in changed.items()
+        }
+        for table, changed in renames.values.items()
+    }
+    return schema.Renames(former, columns, values)
+
+
+def rows_of(uri: str) -> dict[str, list[dict[str, Any]]]:
+    with closing(open_store(uri)) as store, store.records.reading() as reader:
+        return {form.name: list(reader.rows(form)) for form in FORMS}
+
+
+@pytest.mark.slow
+def test_killed_renaming_is_completed_with_all_rows(sql_uri: str) -> None:
+    """In MariaDB each statement is committed: the names that were new when the process was killed are left out."""
+    with closing(open_store(sql_uri)) as store:
+        fill(store)
+    before, engine = rows_of(sql_uri), open_engine(sql_uri)
+    with writing(engine) as connection:
+        with Operations.context(MigrationContext.configure(connection)):
+            schema.rename(reverse(schema.all_renames()[0]))
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0014'")
+        found = inspect(connection)
+        assert {"prints", "fits"} <= set(found.get_table_names())
+        assert "ix_outbox_target_state_due" in {index["name"] for index in found.get_indexes("outbox")}
+        assert "ix_visits_source_brought_at" in {index["name"] for index in found.get_indexes("visits")}
+        assert set(connection.exec_driver_sql("SELECT wanted FROM outbox").scalars()) <= {"there", "gone"}
+    renamed = 0
+
+    def killed(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        nonlocal renamed
+        renamed += statement.startswith("ALTER TABLE")
+        if renamed == 30:
+            raise KeyboardInterrupt
+
+    event.listen(Engine, "before_cursor_execute", killed)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            open_store(sql_uri)
+    finally:
+        event.remove(Engine, "before_cursor_execute", killed)
+    assert rows_of(sql_uri) == before
+    with reading(engine) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": types_differ, "compare_server_default": True})
+        assert (schema.version(connection), compare_metadata(context, METADATA)) == (schema.STORE.head, [])
+    engine.dispose()

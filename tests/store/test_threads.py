@@ -58,7 +58,7 @@ def test_thread_is_an_article_with_posts(store: Store) -> None:
     assert [story.head.id for story in store.stories(StoryFilter(topic="家居")).stories] == [saved.id]
     found = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
     assert list(found) == [NAME]
-    assert (found[NAME].posts, found[NAME].newest, found[NAME].replies, found[NAME].whole) == (3, post(3).published, 2, True)
+    assert (found[NAME].posts, found[NAME].last_post, found[NAME].replies, found[NAME].complete) == (3, post(3).published, 2, True)
     assert store.threads.thread(saved.id) == found[NAME]
     assert store.threads.thread("nobody") is None
     assert store.threads.posts("nobody") == []
@@ -73,7 +73,7 @@ def test_new_posts_are_appended_once(store: Store) -> None:
     assert (saved.outcome, saved.posts) == ("grown", 2)
     assert [post.name for post in store.threads.posts(saved.id)] == ["101", "102", "103", "104", "105"]
     found = store.threads.find_stored([NAME])[NAME]
-    assert (found.posts, found.whole, found.last_page) == (5, False, URL.replace("1-1.", "2-1."))
+    assert (found.posts, found.complete, found.last_page) == (5, False, URL.replace("1-1.", "2-1."))
     assert [change.id for change in store.changes(before)] == [saved.id]
     assert "第 5 条说的话" in _article(store, saved.id).text
     store.threads.save(thread(3, 4, 5), now=NOW)
@@ -86,7 +86,7 @@ def test_deleted_post_is_kept_and_edited_post_keeps_its_earlier_text(store: Stor
     assert (again.outcome, again.posts, again.edited) == ("grown", 0, 1)
     posts = store.threads.posts(saved.id)
     assert [post.text for post in posts] == ["第 1 条说的话", "第 2 条说的话", "改过的话"]
-    assert (posts[2].earlier, posts[2].changed) == (("第 3 条说的话",), NOW + timedelta(hours=2))
+    assert (posts[2].former_texts, posts[2].edited) == (("第 3 条说的话",), NOW + timedelta(hours=2))
     assert "改过的话" in _article(store, saved.id).text
 
 

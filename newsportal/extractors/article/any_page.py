@@ -5,6 +5,7 @@ Articles are still read by the news model, which was trained on many languages; 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime
 from html import escape
@@ -18,6 +19,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.article import best
 from newsportal.extractors.article.blocks import Blocks
 from newsportal.extractors.article.body import Body, choose_body, drop_copies
+from newsportal.extractors.article.hints import MEANINGS
 from newsportal.extractors.article.page_kind import PageKind, PageModel, content_probability, full_table, kind_of, log_odds, page_model
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.forum.best import extract as read_posts
@@ -25,13 +27,8 @@ from newsportal.items import Extraction, Link, Post
 from newsportal.text import dom
 
 ARTICLE, THREAD, DOCUMENTATION = "article", "thread", "documentation"
-MIN_ARTICLE_PROBABILITY: Final = 0.3
-"""Below this probability of being an article a page does not count as news at all; 0 to 0.3 measure alike (0.2 points)."""
-
-MIN_THREAD_PROBABILITY: Final = 0.5
-"""From this probability on, the thread extractor is tried; it rejects pages without posts. With 0.3, threads gain 1.3 points, but lists of
-news in Chinese are taken for threads."""
-
+MIN_ARTICLE_PROBABILITY: Final = 0.3  # of a page that counts as news; 0 to 0.3 measure alike (0.2 points)
+MIN_THREAD_PROBABILITY: Final = 0.5  # for trying posts. With 0.3, threads gain 1.3 points, but lists of Chinese news are taken for threads
 LIST_KINDS: Final = frozenset(("listing", "collection", "service"))
 MIN_STORY_IMAGES, MAX_CHARS_PER_IMAGE = 5, 60  # an article with at least this many images and fewer characters per image is a photo story
 NOSCRIPT: Final = "noscript"
@@ -40,9 +37,17 @@ MIN_BLOCK_PROBABILITY: Final = 0.2  # 0 to 0.25 measure alike over all kinds (wi
 CORRELATED: Final = ("listing", "collection", "documentation", "service")
 NETWORK_WEIGHT: Final = 0.4  # of the networks, on pages that are neither articles (news sets would lose up to 0.3) nor documentation
 DAMPING: Final = 0.5
-"""Whether their lines are content is decided for many lines at once (the teasers of a list, the sections of a page), so the model's errors
-do not cancel out as :func:`maximise_expected_f1` assumes. Cross-validated by site, listings gain 2.4 points of F1, collections 1.4 (2.5 on
-one half of the sites, none on the other), documentation and services 0.8. 0.3 to 0.6 measure alike over all kinds (within 0.2 points)."""
+"""They are content or not many at once (teasers, sections), so errors do not cancel out as :func:`maximise_expected_f1` assumes. By site,
+listings gain 2.4 points of F1, collections 1.4, documentation and services 0.8. 0.3 to 0.6 measure alike over all kinds (0.2 points)."""
+
+SIDE_MASK: Final = 1 << list(MEANINGS).index("side")
+DIALOG: Final = re.compile(r"(?:^|\s)modal(?:-(?:body|content|dialog|header|footer))?(?:\s|$)")  # class of Bootstrap's dialogs, a ``side``
+FACT: Final = re.compile(
+    r"^[^，。：:]{0,8}?([时時][间間]|日期|展期|[地場场][点點地]|[费費]用|票[价價]|[主承協协][办辦]|活[动動][单單]位|[对對]象|名[额額]|[报報]名|[讲講][师師]"
+    r"|\b(?:dates?|when|time|venue|where|location|price|fee|tickets|admission|organi[sz]ers?|speakers?)\b)[^，。：:]{0,12}(?:$|[:：/|｜])",
+    re.IGNORECASE,
+)  # a line that states or announces when, where, for whom … an event is
+MAX_FACTS_CHARS: Final = 400
 
 
 class AnyPage(best.Best):
@@ -63,7 +68,7 @@ class AnyPage(best.Best):
             return replace(found, kind=ARTICLE, kind_probability=found.confidence)
         content = choose_content(body, kind)
         if kind.name == ARTICLE:
-            content = best.drop_boilerplate(content, document, reading.heading, self.knowledge)
+            content = add_facts(best.drop_boilerplate(content, document, reading.heading, self.knowledge))
         found = best.fill_fields(document, link, fetched, replace(reading, body=content), any_page=True)
         if kind.probability_of(THREAD) >= MIN_THREAD_PROBABILITY and (posts := posts_of(document, fetched)):
             return replace(_with_posts(found, posts, document.base), kind=THREAD, kind_probability=round(kind.probability_of(THREAD), 3))
@@ -90,17 +95,14 @@ def without_scripts(document: dom.Document) -> dom.Document:
 
 
 def choose_content(body: Body, kind: PageKind, model: PageModel | None = None) -> Body:
-    """Return ``body`` with the blocks that are content, from the models for news and for any page (``model``), weighted by the page's kind.
-
-    logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / MIN_ARTICLE_PROBABILITY)
-    """
+    """Return ``body`` with the blocks that are content, from the models for news and any page (``model``), weighted by the page's kind."""
     table = body.table
     if table is None:
         return body
     model = model or page_model()
     weight = kind.news * min(1.0, kind.probability_of(ARTICLE) / MIN_ARTICLE_PROBABILITY)
     full = full_table(body.page, table, body.probability, kind)
-    probs = mix_probabilities(body.probability, content_probability(model, full, kind), weight)
+    probs = drop_dialogs(mix_probabilities(body.probability, content_probability(model, full, kind), weight), body.page)
     if weight >= MIN_NEWS_PROBABILITY:
         return choose_body(body.page, probs, table)
     probs = damp_correlated(probs, kind)
@@ -110,6 +112,26 @@ def choose_content(body: Body, kind: PageKind, model: PageModel | None = None) -
     if kind.name != DOCUMENTATION:
         probs = drop_duplicates(probs, body.page)
     return Body(body.page, drop_copies(maximise_expected_f1(probs, table.length), body.page), probs, table)
+
+
+def drop_dialogs(probs: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
+    """Return ``probs`` with 0 in dialogs, which hold notices and forms, unless nothing else is content."""
+    result = probs.copy()
+    for box in np.flatnonzero(np.array(page.mask) & SIDE_MASK).tolist():
+        if DIALOG.search(page.nodes[box].get("class") or ""):
+            result[page.start[box] : page.end[box]] = 0
+    return result if result.max() >= MIN_BLOCK_PROBABILITY else probs
+
+
+def add_facts(body: Body) -> Body:
+    """Return ``body`` with an event's facts between heading and text: from the first to after the last label, if two labels differ."""
+    after, linked = body.table.select(("after_heading", "linked")) if body.table else np.zeros((2, len(body.chosen)))
+    lines = enumerate(body.page.texts[: body.chosen.argmax()])
+    labels = {at: found[1] for at, line in lines if after[at] > 0 and (found := FACT.search(line))}
+    if len({*labels.values()}) > 1:
+        facts = slice(min(labels), max(labels) + 2)
+        body.chosen[facts] |= (linked[facts] < 0.5) & (len("".join(body.page.texts[facts])) <= MAX_FACTS_CHARS)
+    return body
 
 
 def drop_duplicates(probs: NDArray[np.float32], page: Blocks) -> NDArray[np.float32]:
@@ -134,13 +156,8 @@ def mix_probabilities(news: NDArray[np.float32], content: NDArray[np.float32], w
 
 
 def maximise_expected_f1(probs: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Choose the likeliest blocks, as many as maximise the expected F1.
-
-        F(k) = 2 Σ_{i≤k} p_i c_i / (Σ_{i≤k} c_i + Σ_i p_i c_i),  p_1 ≥ p_2 ≥ …, c_i characters
-
-    This lowers the threshold if the model is uncertain everywhere (Lipton, Elkan and Naryanaswamy, ECML 2014: the best threshold is half
-    the F1 it gives); below ``MIN_BLOCK_PROBABILITY`` nothing is content.
-    """
+    """Choose the likeliest blocks, as many as maximise the expected F1. This lowers the threshold if the model is uncertain everywhere
+    (Lipton, Elkan and Naryanaswamy, ECML 2014: the best is half the F1 it gives), but not below ``MIN_BLOCK_PROBABILITY``."""
     order = np.argsort(-probs, kind="stable")
     size, right = length[order].astype(np.float64), (probs * length)[order].astype(np.float64)
     expected = 2 * right.cumsum() / np.maximum(size.cumsum() + right.sum(), 1)

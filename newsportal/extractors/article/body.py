@@ -30,8 +30,6 @@ MAX_DEPTH: Final = 8  # Of a tree: the number of a leaf must fit into a byte
 class BlockModel:
     """Boosted oblivious trees over the features of a block.
 
-        p(block) = 1 / (1 + exp(−(b + Σ_t leaf_t(bits of the block's splits in tree t))))
-
     All trees have depth d; a tree has d splits "feature > border", whose results are the bits of a leaf's number (Prokhorenkova et al.,
     CatBoost, NeurIPS 2018, section 4). The weights are a table in ``block_model.json``, written by ``training/fit.py``, which names the
     training pages. The file holds numbers only; nothing in it is executed.

@@ -1,11 +1,4 @@
-"""Classify a page: article, thread, documentation, product, listing, collection or service.
-
-One small model per kind rates the page by its :func:`page_features`; the probabilities are normalised:
-
-    P(k) = p_k / Σ_j p_j
-
-``training/page.py`` fits the models. See docs/algorithms/page_kinds.md.
-"""
+"""Classify a page: article, thread, documentation, product, listing, collection or service. See docs/algorithms/page_kinds.md."""
 
 from __future__ import annotations
 
@@ -109,10 +102,8 @@ def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: T
 FILE: Final = "page_model.json"
 EPSILON: Final = 1e-5
 KINDS: Final = ("article", "documentation", "thread", "product", "listing", "collection", "service")
-NONE: Final = "none"
-NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no-body", "not-html"))
-"""Kind of pages without content, and the reasons for rejecting them."""
-
+NONE: Final = "none"  # kind of pages without content
+NO_CONTENT: Final = frozenset(("captcha", "login", "soft-404", "error-page", "no-body", "not-html"))  # reasons for rejecting them
 COLUMNS: Final = tuple(f"page_is_{kind}" for kind in KINDS)  # Names of the kinds' probabilities among the features of a block
 
 
@@ -129,11 +120,7 @@ LIMIT: Final = 4.0  # features count up to so many standard deviations
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockNetwork:
-    """``fits``: matrices of each network: the first, two of each layer, the last; their last column is for a constant 1. With u = h_{l−1}
-    divided by its root mean square, and the means over the whole page and over groups of blocks:
-
-        h_0 = tanh(A_0 x),  h_l = h_{l−1} + B_l max(0, A_l [u(i−d), u(i), u(i+d), mean u, max u, mean u of form, mean u of box])
-    """
+    """``fits``: matrices of each network: the first, two of each layer, the last; their last column is for a constant 1."""
 
     columns: tuple[str, ...]
     centre: Rows
@@ -184,8 +171,7 @@ def groups_of(page: Blocks) -> tuple[NDArray[np.intp], ...]:
 @dataclass(frozen=True, slots=True, eq=False)
 class PageModel:
     """``kinds``: a model for each of ``KINDS``; ``news``: whether the page is an article like those :func:`block_model` was fitted on;
-    ``content``: which blocks are content on any kind of page; ``product``: its correction for products; ``network``: a second opinion
-    on content, from the blocks around each."""
+    ``content``: which blocks are content; ``product``: its correction for products; ``network``: a second opinion."""
 
     kinds: tuple[BlockModel, ...]
     news: BlockModel
@@ -265,8 +251,7 @@ def full_table(page: Blocks, table: Table, probs: NDArray[np.float32], kind: Pag
 
 
 def content_probability(model: PageModel, table: Table, kind: PageKind) -> NDArray[np.float32]:
-    """Return the probability p of each block to be content, from :func:`full_table`; of products,
-    logit p = logit p_content + P(product) · logit p_product."""
+    """Return the probability of each block to be content, from :func:`full_table`."""
     probs = model.content.predict(table.select(model.content.columns))
     if (share := kind.probability_of(PRODUCT)) < MIN_PRODUCT_PROBABILITY:
         return probs

@@ -11,7 +11,7 @@ The thesis does not define a post's author and text: ``text`` is the block's, an
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -19,7 +19,7 @@ from typing import Final
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.fields.date import default_zone
-from newsportal.extractors.forum.anchors import ABSOLUTE
+from newsportal.extractors.forum.anchors import ABSOLUTE, contains_date
 from newsportal.extractors.forum.times import parse_time
 from newsportal.extractors.forum.tree import steps_of
 from newsportal.items import Post
@@ -112,9 +112,9 @@ def mark(body: dom.Element) -> MarkedPage:
             current = len(page.nodes) - 1
         elif current >= 0 and page.nodes[current] is element:
             current = page.parent[current]
-    _count_anchors(page, POST_TIME)
+    _count_anchors(page, POST_TIME.search)
     if page.nodes and page.pivots[0] < MIN_ANCHORS:
-        _count_anchors(page, ABSOLUTE)
+        _count_anchors(page, contains_date)
     shape_ids: dict[Shape, int] = {}
     count = len(page.nodes)
     page.shape, page.size, height = [0] * count, [1] * count, [1] * count
@@ -130,12 +130,12 @@ def mark(body: dom.Element) -> MarkedPage:
     return page
 
 
-def _count_anchors(page: MarkedPage, pattern: re.Pattern[str]) -> None:
-    """Mark as anchors the nodes whose text matches ``pattern`` while none of their descendants' does, and count them per subtree."""
+def _count_anchors(page: MarkedPage, is_dated: Callable[[str], object]) -> None:
+    """Mark as anchors the nodes whose text has a date while none of their descendants' does, and count them per subtree."""
     dated = []
     for at, node in enumerate(page.nodes):
         texts = (node.text, *(page.nodes[child].tail for child in page.children[at]))
-        dated.append(any(text and not text.isspace() and pattern.search(text[:MAX_TEXT_CHARS]) for text in texts))
+        dated.append(any(text and not text.isspace() and is_dated(text[:MAX_TEXT_CHARS]) for text in texts))
     page.pivots = [0] * len(page.nodes)
     page.anchor = [False] * len(page.nodes)
     for at in reversed(range(len(page.nodes))):

@@ -60,7 +60,7 @@ class PlannedMessage(BaseModel):
 
 
 class MessageOut(BaseModel):
-    story: str = Field(validation_alias="thing")
+    subject: str = Field(description="Id of a story, or the name of a condition.")
     title: str
     state: str
     changed: datetime

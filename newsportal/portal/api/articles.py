@@ -95,7 +95,7 @@ class TopicArticlesIn(ShowIn):
 class Caption(BaseModel):
     picture: str = Field(description="URL of the picture.", validation_alias=AliasPath("image", "url"))
     caption: str | None = Field(description="The caption; null: none.", validation_alias=AliasPath("image", "caption"))
-    corrected: bool = Field(description="Whether an editor wrote it.", validation_alias="said")
+    corrected: bool = Field(description="Whether an editor wrote it.")
     page: str | None = Field(description="The caption on the picture's page.", validation_alias="page_caption")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
@@ -14,7 +14,7 @@ from newsportal.portal.context import PortalDep
 from newsportal.services.publishing.base import BadTarget, TargetDown
 from newsportal.services.publishing.dry_run import Outcome, try_target
 from newsportal.services.publishing.targets import request_publication
-from newsportal.store.outbox import STATES, OutboxEntry, State
+from newsportal.store.outbox import STATES, Action, OutboxEntry, State
 
 router = APIRouter(tags=["Publishing"], dependencies=WATCH)
 
@@ -23,11 +23,11 @@ class OutboxEntryOut(BaseModel):
     target: str
     article: str = Field(validation_alias="article_id")
     state: State
-    wanted: Literal["there", "gone"]
+    action: Action
     changed: datetime
     due: datetime
     tries: int
-    place: str | None
+    location: str | None
     reason: str | None
 
 
@@ -39,7 +39,7 @@ class RetryIn(BaseModel):
 class PublishRequestIn(BaseModel):
     target: str = Field(max_length=300)
     article: str = Field(max_length=40)
-    wanted: Literal["there", "gone"]
+    action: Action
 
 
 class DryRunStep(BaseModel):
@@ -86,8 +86,8 @@ def retry_articles(request: Request, portal: PortalDep, body: RetryIn) -> RetryO
 )  # fmt: skip
 def publish_or_withdraw(request: Request, portal: PortalDep, body: PublishRequestIn) -> OutboxEntry:
     """The next publisher run does it."""
-    request_publication(portal.store, portal.site.publishes, body.target, body.article, body.wanted, portal.now())
-    log_change(request, "publishing.ask", body.article, {"target": body.target, "wanted": body.wanted})
+    request_publication(portal.store, portal.site.publishes, body.target, body.article, body.action, portal.now())
+    log_change(request, "publishing.ask", body.article, {"target": body.target, "action": body.action})
     return list_entries(portal, body.target, None, body.article, 1)[0]
 
 

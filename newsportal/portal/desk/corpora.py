@@ -172,7 +172,7 @@ TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # alg
 @router.get("/models")
 def models(request: Request, visit: VisitDep) -> Response:
     store = visit.portal.store.corpora
-    rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
+    rows = [(corpus, store.model(corpus.name) if corpus.active_version is not None else None) for corpus in store.all()]
     job = jobs_of(request).latest(("train", "retrain"))
     return render(request, "models.html", rows=rows, job=job, configured=visit.portal.config.path is not None)
 

@@ -160,7 +160,7 @@ def save_captions(request: Request, visit: VisitDep, article: PhotoStory, fields
     number = article_changes.set_captions(visit, article.id, typed)
     if not number:
         return notify(request, path, _("Nothing was changed."))
-    undo = None if any(picture.said for picture in pictures) else f"{path}/captions?reset=1"
+    undo = None if any(picture.corrected for picture in pictures) else f"{path}/captions?reset=1"
     text = visit.say("%(num)s {caption was|captions were} corrected.", num=number)
     return redirect_with(request, path, text, undo=undo)
 
@@ -179,14 +179,14 @@ def _captions_page(request: Request, article: StoredArticle, fields: Mapping[str
     pictures = visit.portal.store.galleries.pictures(article.id)
     rows = [
         {"place": picture.place, "address": address_of(visit.portal, article.id, picture.place, picture.image, thumb=True),
-         "value": (value := _typed_caption(fields, picture)), "original": picture.page_caption or "" if picture.said else None,
+         "value": (value := _typed_caption(fields, picture)), "original": picture.page_caption or "" if picture.corrected else None,
          "too_long": len(value) > article_changes.MAX_CAPTION}
         for picture in pictures
     ]  # fmt: skip
     return render(
         request, "captions.html", status, article=article, article_path=article_path(article), fields=rows,
         digest=_captions_digest(pictures), changed=status == 409, max_length=article_changes.MAX_CAPTION,
-        corrected=any(picture.said for picture in pictures),
+        corrected=any(picture.corrected for picture in pictures),
     )  # fmt: skip
 
 

@@ -81,14 +81,15 @@ def retry_articles(request: Request, fields: Form) -> Response:
 
 @router.post("/publishing/ask", dependencies=EDIT)
 def publish_or_withdraw(request: Request, fields: Form) -> Response:
-    """Fields: ``target``, ``article``, ``wanted``: ``there`` (publish it, possibly again) or ``gone`` (withdraw it)."""
+    """Fields: ``target``, ``article``, ``action``: ``publish`` (possibly again) or ``withdraw``."""
     params, portal = {**request.query_params, **fields}, Visit(request).portal
-    target, article, wish = params.get("target", ""), params.get("article", ""), params.get("wanted")
-    before = request_publication(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
-    log_change(request, "publishing.ask", article, {"target": target, "wanted": wish})
-    query = urlencode({"target": target, "article": article, "wanted": before})
-    message = _("The article is waiting to be published there.") if wish == "there" else _("The article is waiting to be withdrawn there.")
-    undo = f"/publishing/ask?{query}" if before and before != wish else None
+    target, article, action = params.get("target", ""), params.get("article", ""), params.get("action")
+    before = request_publication(portal.store, portal.site.publishes, target, article, action or "", portal.now())
+    log_change(request, "publishing.ask", article, {"target": target, "action": action})
+    query = urlencode({"target": target, "article": article, "action": before})
+    publish = action == "publish"
+    message = _("The article is waiting to be published there.") if publish else _("The article is waiting to be withdrawn there.")
+    undo = f"/publishing/ask?{query}" if before and before != action else None
     return notify(request, address("/publishing", article=article), message, undo=undo)
 
 

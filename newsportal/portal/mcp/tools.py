@@ -265,11 +265,11 @@ async def categorise(
 async def publish(
     article: Id,
     target: Annotated[str, Field(min_length=1, max_length=300, description="A name under `publish:` in sources.yaml.")],
-    wanted: Annotated[Literal["there", "gone"], Field(description="gone: withdraw it.")] = "there",
+    action: Literal["publish", "withdraw"] = "publish",
 ) -> dict[str, Any]:
     """Publish an article to a target anew, or withdraw it, at the next publishing. Others will see it: ask the person first."""
-    entry = await call("POST", "publishing", "ask", body={"target": target, "article": article, "wanted": wanted})
-    return {name: entry[name] for name in ("target", "article", "state", "wanted", "reason")}
+    entry = await call("POST", "publishing", "ask", body={"target": target, "article": article, "action": action})
+    return {name: entry[name] for name in ("target", "article", "state", "action", "reason")}
 
 
 EDITING: Final = (look_at_address, add_source, add_topic, fold, unfold, categorise, publish)

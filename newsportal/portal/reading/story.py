@@ -97,7 +97,7 @@ def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: Stor
         raise HTTPException(404)
     threads = visit.portal.store.threads
     posts = threads.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
-    from_zero = any(post.place == 1 and post.floor == 1 for post in threads.posts(thread.id, limit=2))
+    from_zero = any(post.position == 1 and post.floor == 1 for post in threads.posts(thread.id, limit=2))
     path = f"/story/{story.id}"
     return render(
         visit.request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
@@ -111,16 +111,16 @@ def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: Stor
 def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
     """Return a post for the page. Its number is the forum's own if known (``from_zero``: the first reply is 1), else its position."""
     browser_url = picture_addresses(visit.portal, article)
-    forum_number = (post.floor or 0) + (1 if from_zero and post.place else 0)
-    number = forum_number if post.floor is not None and forum_number > 0 else post.place + 1
+    forum_number = (post.floor or 0) + (1 if from_zero and post.position else 0)
+    number = forum_number if post.floor is not None and forum_number > 0 else post.position + 1
     label = visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
     return Floor(
-        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label,
+        anchor=f"floor-{number}" if number == post.position + 1 else f"post-{post.position + 1}", number=number, label=label,
         author=clean(post.author) if post.author else None,
         by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
         quoted=paragraphs(post.quoted or ""),
         pictures=tuple(replace(image, url=url) for image in post.images if (url := browser_url(image.url))),
-        earlier=tuple(map(paragraphs, post.earlier)),
+        earlier=tuple(map(paragraphs, post.former_texts)),
     )  # fmt: skip
 
 

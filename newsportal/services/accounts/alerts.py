@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Row, delete, distinct, func, insert, select, update
 
-from newsportal.services.accounts.tables import ALERT_MARKS, ALERTS, FEED_KEYS, MESSAGES, PORTAL
+from newsportal.services.accounts.tables import ALERT_STATE, ALERTS, FEED_KEYS, MESSAGES, PORTAL
 from newsportal.store.columns import build
 from newsportal.store.dialects import Part, insert_new, upsert
 from newsportal.store.outbox import storable_reason
@@ -27,6 +27,7 @@ State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
 OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")  # Sent for each story as it arrives
 SCHEDULED: Final[tuple[About, ...]] = ("briefing", "rising")  # Computed only at the hours in `digest`: one message each
 OPERATORS: Final[tuple[About, ...]] = ("sources", "disk", "crawl")  # Conditions of the portal: for people with the right to watch it
+COLUMNS: Final = ("id", "person_id", "enabled", "created", "after_seq")
 SETTINGS: Final = ("name", "about", "of", "channel", "fields", "digest", "quiet", "per_hour", "language")
 HOUR: Final = timedelta(hours=1)
 CHANGES, SENDER = "changes", "sender"
@@ -36,8 +37,8 @@ CHANGES, SENDER = "changes", "sender"
 class Alert:
     """An alert. ``of``: the name of the topic (briefing, rising: or empty), the words of the search, or the id of the event. ``fields``:
     settings of the channel, including secrets. ``digest``: hours of the day at which all new stories are sent in one message; empty: send
-    at once. ``quiet``: hours from and to which nothing is sent. ``per_hour``: maximum messages; others are added to the next. ``after``:
-    the store's change from which stories count."""
+    at once. ``quiet``: hours from and to which nothing is sent. ``per_hour``: maximum messages; others are added to the next.
+    ``after_seq``: the store's change from which stories count."""
 
     id: str
     person_id: str
@@ -47,7 +48,7 @@ class Alert:
     channel: str
     fields: Mapping[str, str] = field(repr=False)
     created: datetime
-    after: int = 0
+    after_seq: int = 0
     digest: tuple[int, ...] = ()
     quiet: tuple[int, int] | None = None
     per_hour: int = 6
@@ -57,10 +58,10 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of the outbox. ``thing``: id of a story, or name of a condition; ``article_id``: the article through which it was found."""
+    """A message of the outbox. ``subject``: a story's id, or a condition's name; ``article_id``: the article through which it was found."""
 
     alert_id: str
-    thing: str
+    subject: str
     article_id: str
     title: str
     found: datetime
@@ -99,35 +100,35 @@ class Alerts(Part):
 
     def position(self) -> int | None:
         """Return the position in the store's change log; ``None`` if it was never read."""
-        found: int | None = self._scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
+        found: int | None = self._scalar(select(ALERT_STATE.c.seq).where(ALERT_STATE.c.name == CHANGES))
         return found
 
     def follow(self, messages: Iterable[Message], *, after: int | None, up_to: int) -> bool:
         """Insert messages and advance the position in one transaction. Return False without effect if another process was faster."""
         with self._write() as connection:
-            position = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
+            position = connection.scalar(select(ALERT_STATE.c.seq).where(ALERT_STATE.c.name == CHANGES))
             if position != after:
                 return False
             for message in messages:
                 insert_new(connection, MESSAGES, asdict(message))
-            upsert(connection, ALERT_MARKS, [{"name": CHANGES, "seq": up_to}], update=("seq",))
+            upsert(connection, ALERT_STATE, [{"name": CHANGES, "seq": up_to}], update=("seq",))
             return True
 
     def rewind(self, last: int) -> None:
         """Handle a log that ends at ``last``, before the position (an older backup was restored): following changes are announced."""
         with self._write() as connection:
-            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
-            connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
+            connection.execute(update(ALERT_STATE).where(ALERT_STATE.c.name == CHANGES, ALERT_STATE.c.seq > last).values(seq=last))
+            connection.execute(update(ALERTS).where(ALERTS.c.after_seq > last).values(after_seq=last))
 
     def insert(self, messages: Iterable[Message]) -> int:
         """Insert messages about conditions of the portal, which are not in the store's change log. Return the number of new ones."""
         with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, asdict(message)) for message in messages)
 
-    def has_announced(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
+    def has_announced(self, alert_id: str, subjects: Collection[str], articles: Collection[str]) -> bool:
         """Return whether the alert has a message for one of these, whatever its state."""
-        query = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
-        return bool(self._select_in(query, MESSAGES.c.thing, things) or self._select_in(query, MESSAGES.c.article_id, articles))
+        query = select(MESSAGES.c.subject).where(MESSAGES.c.alert_id == alert_id)
+        return bool(self._select_in(query, MESSAGES.c.subject, subjects) or self._select_in(query, MESSAGES.c.article_id, articles))
 
     def due(self, now: datetime) -> set[str]:
         query = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
@@ -143,11 +144,11 @@ class Alerts(Part):
             if (connection.scalar(hour_count.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
                 return []
             query = select(MESSAGES).where(of_alert, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
-            rows = connection.execute(query.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(limit)).mappings().all()
+            rows = connection.execute(query.order_by(MESSAGES.c.found, MESSAGES.c.subject).limit(limit)).mappings().all()
             until = now + timedelta(seconds=seconds)
             changes = {"state": "sending", "claim": claim, "due": until, "changed": now}
             messages = [build(Message, {**row, **changes, "tries": row["tries"] + 1}) for row in rows]
-            condition = of_alert & MESSAGES.c.thing.in_([message.thing for message in messages])
+            condition = of_alert & MESSAGES.c.subject.in_([message.subject for message in messages])
             connection.execute(update(MESSAGES).where(condition).values(**changes, tries=MESSAGES.c.tries + 1))
             return messages
 
@@ -160,8 +161,8 @@ class Alerts(Part):
         condition = (MESSAGES.c.alert_id == messages[0].alert_id, MESSAGES.c.claim == messages[0].claim, MESSAGES.c.state == "sending")
         changes = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
         with self._write() as connection:
-            things = [message.thing for message in messages]
-            return connection.execute(update(MESSAGES).where(*condition, MESSAGES.c.thing.in_(things)).values(changes)).rowcount > 0
+            subjects = [message.subject for message in messages]
+            return connection.execute(update(MESSAGES).where(*condition, MESSAGES.c.subject.in_(subjects)).values(changes)).rowcount > 0
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete finished messages older than ``before``; return their number. A story that changes later is announced again."""
@@ -175,7 +176,7 @@ class Alerts(Part):
 
     def messages(self, alert_id: str, limit: int = 50) -> list[Message]:
         """Return the messages, latest change first."""
-        query = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
+        query = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.subject)
         return [build(Message, row) for row in self._mappings(query.limit(limit))]
 
     def counts(self, alert_ids: Collection[str] | None = None) -> dict[str, dict[State, int]]:
@@ -194,18 +195,18 @@ class Alerts(Part):
 
     def acquire(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Return whether ``owner`` is the only sending process for the next ``seconds``."""
-        changes = {"owner": owner, "until": now + timedelta(seconds=seconds)}
+        changes = {"owner": owner, "leased_until": now + timedelta(seconds=seconds)}
         with self._write() as connection:
-            if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **changes}):
+            if insert_new(connection, ALERT_STATE, {"name": SENDER, "seq": 0, **changes}):
                 return True
-            row = connection.execute(select(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER)).one()
-            if row.owner != owner and row.until is not None and row.until > now:
+            row = connection.execute(select(ALERT_STATE).where(ALERT_STATE.c.name == SENDER)).one()
+            if row.owner != owner and row.leased_until is not None and row.leased_until > now:
                 return False
-            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(changes))
+            connection.execute(update(ALERT_STATE).where(ALERT_STATE.c.name == SENDER).values(changes))
             return True
 
     def release(self, owner: str, *, now: datetime) -> None:
-        self._execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
+        self._execute(update(ALERT_STATE).where(ALERT_STATE.c.name == SENDER, ALERT_STATE.c.owner == owner).values(leased_until=now))
 
     def signing_key(self, make: Callable[[], str]) -> str:
         """Return the portal's key for signing messages, created by ``make`` on first use."""
@@ -223,13 +224,11 @@ LOST: Final = "the sending process ended before the result was known: the messag
 
 def _written(alert: Alert) -> dict[str, Any]:
     plain = {name: getattr(alert, name) for name in SETTINGS} | {"fields": dict(alert.fields), "digest": list(alert.digest)}
-    columns = {"id": alert.id, "person_id": alert.person_id, "enabled": alert.enabled, "created": alert.created, "after": alert.after}
-    return {**columns, "settings": plain | {"quiet": list(alert.quiet) if alert.quiet else None}}
+    return {**{name: getattr(alert, name) for name in COLUMNS}, "settings": plain | {"quiet": list(alert.quiet) if alert.quiet else None}}
 
 
 def _alert(row: Row[Any]) -> Alert:
     options = dict(row.settings)
     quiet = options.pop("quiet", None)
     digest = tuple(options.pop("digest", ()))
-    columns = {"id": row.id, "person_id": row.person_id, "enabled": row.enabled, "created": row.created, "after": row.after}
-    return Alert(**columns, **options, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)
+    return Alert(**{name: getattr(row, name) for name in COLUMNS}, **options, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)

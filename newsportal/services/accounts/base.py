@@ -95,15 +95,15 @@ class Session:
     """A browser session. ``digest`` identifies it but cannot be used to sign in."""
 
     digest: str
-    begun: datetime
-    seen: datetime
+    created: datetime
+    last_seen: datetime
     address: str
-    agent: str
+    user_agent: str
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An API token. ``expires`` None: never; ``used`` None: never used, else accurate to some minutes."""
+    """An API token. ``expires`` None: never; ``last_used`` None: never used, else accurate to some minutes."""
 
     id: str
     person_id: str
@@ -111,7 +111,7 @@ class Token:
     rights: frozenset[Right]
     created: datetime
     expires: datetime | None
-    used: datetime | None
+    last_used: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

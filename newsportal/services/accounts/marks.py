@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, update
 
 from newsportal.errors import StoreError
 from newsportal.services.accounts.base import random_id
-from newsportal.services.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, ITEM_NUMBERS, MARKS, SEARCHES
+from newsportal.services.accounts.tables import FEED_KEYS, ITEM_NUMBERS, LOG_POSITIONS, MARKS, READ_UNTIL, SEARCHES
 from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.lists import Edge, rows_after
 from newsportal.store.results import Story, StoryFilter
@@ -72,9 +72,9 @@ class Marks(Part):
 
     def of(self, person_id: str, story_ids: Collection[str]) -> StoryMarks:
         rows = self._select_in(select(MARKS).where(MARKS.c.person_id == person_id), MARKS.c.story_id, dict.fromkeys(story_ids))
-        moments = self._rows(select(CAUGHT_UP.c.topic, CAUGHT_UP.c.at).where(CAUGHT_UP.c.person_id == person_id))
+        moments = self._rows(select(READ_UNTIL.c.topic, READ_UNTIL.c.until).where(READ_UNTIL.c.person_id == person_id))
         marks = {row["story_id"]: Mark(row["read"], row["starred"], row["at"]) for row in rows}
-        return StoryMarks(marks, {row.topic: row.at for row in moments})
+        return StoryMarks(marks, {row.topic: row.until for row in moments})
 
     def set_read(self, person_id: str, story_ids: str | Collection[str], read: bool, *, now: datetime) -> None:
         """Mark one or several stories as read or unread."""
@@ -108,21 +108,21 @@ class Marks(Part):
 
     def mark_all_read(self, person_id: str, topic: str = EVERYTHING, *, now: datetime) -> None:
         """Mark everything (of a topic) in the portal until ``now`` as read."""
-        key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
+        key = and_(READ_UNTIL.c.person_id == person_id, READ_UNTIL.c.topic == topic)
         with self._write() as connection:
-            former = connection.scalar(select(CAUGHT_UP.c.at).where(key))
-            row = {"person_id": person_id, "topic": topic, "at": now, "before": former}
-            upsert(connection, CAUGHT_UP, [row], update=("at", "before"))
+            former = connection.scalar(select(READ_UNTIL.c.until).where(key))
+            row = {"person_id": person_id, "topic": topic, "until": now, "previous": former}
+            upsert(connection, READ_UNTIL, [row], update=("until", "previous"))
 
     def undo_mark_all_read(self, person_id: str, topic: str = EVERYTHING) -> None:
         """Undo the last :meth:`mark_all_read`, if there is one."""
-        key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
+        key = and_(READ_UNTIL.c.person_id == person_id, READ_UNTIL.c.topic == topic)
         with self._write() as connection:
-            row = connection.execute(select(CAUGHT_UP.c.before).where(key)).one_or_none()
-            if row is not None and row.before is not None:
-                connection.execute(update(CAUGHT_UP).where(key).values(at=row.before, before=None))
+            row = connection.execute(select(READ_UNTIL.c.previous).where(key)).one_or_none()
+            if row is not None and row.previous is not None:
+                connection.execute(update(READ_UNTIL).where(key).values(until=row.previous, previous=None))
             elif row is not None:
-                connection.execute(delete(CAUGHT_UP).where(key))
+                connection.execute(delete(READ_UNTIL).where(key))
 
     def feed_key(self, person_id: str, *, renew: bool = False) -> str:
         """Return the secret in the URL of a person's feeds, created on first use; ``renew``: replace it, invalidating the former URL."""
@@ -141,7 +141,7 @@ class Marks(Part):
 
     def follow(self, store: Store) -> int:
         """Move marks of stories that were folded into another one to that story. Return the number of change log rows read."""
-        start = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
+        start = self._scalar(select(LOG_POSITIONS.c.seq).where(LOG_POSITIONS.c.name == FOLLOWING))
         last = store.last_seq()
         if start is None or start > last:  # first call, or a log shorter than the position: continue at its end
             start = last
@@ -159,7 +159,7 @@ class Marks(Part):
         return read
 
     def _remember(self, position: int) -> None:
-        self._upsert(FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))
+        self._upsert(LOG_POSITIONS, [{"name": FOLLOWING, "seq": position}], update=("seq",))
 
 
 def _put(connection: Connection, person_id: str, story_id: str, values: Mapping[str, Any]) -> None:
@@ -210,7 +210,7 @@ class Searches(Part):
             raise SearchNotSaved("The search is empty or too long.")
         with self._write() as connection:
             condition = SEARCHES.c.person_id == person_id
-            existing = [row for row in connection.execute(select(SEARCHES).where(condition)) if row.asked == query]
+            existing = [row for row in connection.execute(select(SEARCHES).where(condition)) if row.query == query]
             if existing:
                 connection.execute(update(SEARCHES).where(SEARCHES.c.id == existing[0].id).values(name=label))
                 return Search(existing[0].id, person_id, label, query, existing[0].created)
@@ -296,7 +296,7 @@ class ItemNumbers(Part):
 
     def follow(self, store: Store) -> None:
         """Number the stories added since the last call; delete the numbers of deleted ones."""
-        start, last = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == NUMBERED)), store.last_seq()
+        start, last = self._scalar(select(LOG_POSITIONS.c.seq).where(LOG_POSITIONS.c.name == NUMBERED)), store.last_seq()
         if start is None or start > last or last - start > MAX_BEHIND:
             self.of([story.id for story in store.newest(StoryFilter(limit=STEP), NEWEST)])
             self._remember(last)
@@ -312,4 +312,4 @@ class ItemNumbers(Part):
             self._remember(position)
 
     def _remember(self, position: int) -> None:
-        self._upsert(FOLLOWED, [{"name": NUMBERED, "position": position}], update=("position",))
+        self._upsert(LOG_POSITIONS, [{"name": NUMBERED, "seq": position}], update=("seq",))

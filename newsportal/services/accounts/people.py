@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 from newsportal.errors import AccountError
 from newsportal.services.accounts import tables
 from newsportal.services.accounts.base import AuditEntry, Identity, Person, Role, random_id, random_password
+from newsportal.store.columns import build
 from newsportal.store.dialects import Part
 
 FIRST = "admin"  # name of the administrator created at the first start
@@ -63,10 +64,10 @@ class People(Part):
         return person, password
 
     def all(self) -> list[Person]:
-        return [person_of(row) for row in self._rows(select(tables.PEOPLE).order_by(tables.PEOPLE.c.named))]
+        return [person_of(row) for row in self._rows(select(tables.PEOPLE).order_by(tables.PEOPLE.c.normalised_name))]
 
     def by_name(self, name: str) -> Person | None:
-        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == normalised_name(name)))
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.normalised_name == normalised_name(name)))
         return person_of(row) if row is not None else None
 
     def get(self, person_id: str) -> Person | None:
@@ -76,7 +77,7 @@ class People(Part):
     def authenticate(self, name: str, password: str) -> Person | None:
         """Return the person with this name and password; None if there is none or the person is disabled. Unknown names take as long."""
         placeholder = self._placeholder_hash  # computed on the first call, for any name
-        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.named == normalised_name(name)))
+        row = self._row(select(tables.PEOPLE).where(tables.PEOPLE.c.normalised_name == normalised_name(name)))
         hashed = row.password if row is not None else placeholder
         try:
             with self._hash_slots:
@@ -121,7 +122,7 @@ class People(Part):
             alert_ids = select(tables.ALERTS.c.id).where(tables.ALERTS.c.person_id == person_id)
             connection.execute(delete(tables.MESSAGES).where(tables.MESSAGES.c.alert_id.in_(alert_ids)))
             for table in tables.METADATA.tables.values():
-                if table is not tables.TRAIL and "person_id" in table.c:
+                if table is not tables.AUDIT and "person_id" in table.c:
                     connection.execute(delete(table).where(table.c.person_id == person_id))
             connection.execute(delete(tables.PEOPLE).where(tables.PEOPLE.c.id == person_id))
 
@@ -152,9 +153,9 @@ def person_of(row: Row[Any]) -> Person:
 
 def _add(connection: Connection, person: Person, hashed: str) -> None:
     folded = normalised_name(person.name)
-    if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.named == folded)) is not None:
+    if connection.scalar(select(tables.PEOPLE.c.id).where(tables.PEOPLE.c.normalised_name == folded)) is not None:
         raise AccountError("taken", name=person.name)
-    connection.execute(insert(tables.PEOPLE).values(**asdict(person), named=folded, password=hashed))
+    connection.execute(insert(tables.PEOPLE).values(**asdict(person), normalised_name=folded, password=hashed))
 
 
 def _require_other_admin(connection: Connection, person_id: str) -> None:
@@ -168,13 +169,13 @@ class SavedPreferences(Part):
     """Preferences of a person, available in every browser: names and values as in the portal's cookies."""
 
     def of(self, person_id: str) -> dict[str, str]:
-        row = self._row(select(tables.PREFERENCES.c.chosen).where(tables.PREFERENCES.c.person_id == person_id))
-        return dict(row.chosen) if row else {}
+        row = self._row(select(tables.PREFERENCES.c.settings).where(tables.PREFERENCES.c.person_id == person_id))
+        return dict(row.settings) if row else {}
 
     def save(self, person_id: str, changes: Mapping[str, str]) -> None:
         """Add to the stored preferences."""
-        row = {"person_id": person_id, "chosen": {**self.of(person_id), **changes}}
-        self._upsert(tables.PREFERENCES, [row], update=("chosen",))
+        row = {"person_id": person_id, "settings": {**self.of(person_id), **changes}}
+        self._upsert(tables.PREFERENCES, [row], update=("settings",))
 
 
 class AuditLog(Part):
@@ -182,7 +183,7 @@ class AuditLog(Part):
         self,
         user: Identity | None,
         action: str,
-        thing: str = "",
+        subject: str = "",
         details: Mapping[str, Any] | None = None,
         *,
         now: datetime,
@@ -191,10 +192,10 @@ class AuditLog(Part):
         """Add an entry. ``user`` None: a command on the machine, or nobody signed in yet. ``details``: JSON, without secrets."""
         row = {
             "at": now, "person_id": user.person.id if user else None, "person": user.person.name if user else "",
-            "way": user.method if user else "command", "action": action[:tables.ACTION_CHARS], "thing": thing,
+            "method": user.method if user else "command", "action": action[:tables.ACTION_CHARS], "subject": subject,
             "details": dict(details or {}), "address": address[:tables.ADDRESS_CHARS],
         }  # fmt: skip
-        self._execute(insert(tables.TRAIL).values(row))
+        self._execute(insert(tables.AUDIT).values(row))
 
     def entries(
         self,
@@ -206,26 +207,25 @@ class AuditLog(Part):
         limit: int = 100,
     ) -> list[AuditEntry]:
         """Return entries, newest first, with ``seq`` below ``before``. ``action``: the complete name, or a prefix before a dot."""
-        query = select(tables.TRAIL).order_by(tables.TRAIL.c.seq.desc()).limit(limit)
+        query = select(tables.AUDIT).order_by(tables.AUDIT.c.seq.desc()).limit(limit)
         if before is not None:
-            query = query.where(tables.TRAIL.c.seq < before)
+            query = query.where(tables.AUDIT.c.seq < before)
         if person is not None:
-            query = query.where(tables.TRAIL.c.person == person)
+            query = query.where(tables.AUDIT.c.person == person)
         if action is not None:
-            query = query.where((tables.TRAIL.c.action == action) | tables.TRAIL.c.action.startswith(f"{action}.", autoescape=True))
+            query = query.where((tables.AUDIT.c.action == action) | tables.AUDIT.c.action.startswith(f"{action}.", autoescape=True))
         if since is not None:
-            query = query.where(tables.TRAIL.c.at >= since)
-        rows = self._rows(query)
-        return [AuditEntry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
+            query = query.where(tables.AUDIT.c.at >= since)
+        return [build(AuditEntry, row) for row in self._mappings(query)]
 
     def prune(self, before: datetime, *, dry_run: bool = False) -> int:
         """Delete entries older than ``before``; return their number."""
-        return self._delete_old(tables.TRAIL, tables.TRAIL.c.at < before, dry_run=dry_run)
+        return self._delete_old(tables.AUDIT, tables.AUDIT.c.at < before, dry_run=dry_run)
 
     def actions(self) -> list[str]:
         """Return the distinct actions in the log, sorted."""
-        return self._scalars(select(tables.TRAIL.c.action).distinct().order_by(tables.TRAIL.c.action))
+        return self._scalars(select(tables.AUDIT.c.action).distinct().order_by(tables.AUDIT.c.action))
 
     def names(self) -> list[str]:
         """Return the names of people in the log; commands have no name."""
-        return self._scalars(select(tables.TRAIL.c.person).distinct().where(tables.TRAIL.c.person != "").order_by(tables.TRAIL.c.person))
+        return self._scalars(select(tables.AUDIT.c.person).distinct().where(tables.AUDIT.c.person != "").order_by(tables.AUDIT.c.person))

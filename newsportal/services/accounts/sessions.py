@@ -20,11 +20,12 @@ from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Identity, Person, Right, Session, Token, digest, random_id, random_secret
 from newsportal.services.accounts.people import normalised_name, person_of
 from newsportal.services.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, ATTEMPTS, PEOPLE, SESSIONS, TOKENS
+from newsportal.store.columns import build
 from newsportal.store.dialects import Part, upsert
 from newsportal.text import clean
 
 PREFIX = "np_"  # prefix of tokens, recognised by people and by secret scanners
-USED_EVERY = timedelta(minutes=5)  # accuracy of `used`
+USED_EVERY = timedelta(minutes=5)  # accuracy of `last_used`
 MAX_TOKENS = 50  # per person
 NAME_LIMIT = 100
 
@@ -45,7 +46,7 @@ class Tokens(Part):
             raise AccountError("token-many", most=MAX_TOKENS)
         granted = requested | {Right.READ}
         secret, token = PREFIX + random_secret(), Token(random_id(), person.id, cleaned, granted, now, expires, None)
-        row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "used": None}
+        row = {"id": token.id, "person_id": person.id, "name": cleaned, "created": now, "expires": expires, "last_used": None}
         digests = {"digest": digest(secret), "fever_digest": digest(fever_key(person.name, secret))}
         self._execute(insert(TOKENS).values(rights=sorted(granted), **digests, **row))
         return token, secret
@@ -59,20 +60,20 @@ class Tokens(Part):
         return self._signed(TOKENS.c.fever_digest == digest(key.lower()), now)
 
     def _signed(self, condition: ColumnElement[bool], now: datetime) -> Identity | None:
-        columns = (TOKENS.c.id.label("token_id"), TOKENS.c.rights, TOKENS.c.expires, TOKENS.c.used)
+        columns = (TOKENS.c.id.label("token_id"), TOKENS.c.rights, TOKENS.c.expires, TOKENS.c.last_used)
         row = self._row(select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(condition))
         if row is None or row.disabled or (row.expires is not None and now >= row.expires):
             return None
-        if row.used is None or now - row.used > USED_EVERY:
-            self._execute(update(TOKENS).where(TOKENS.c.id == row.token_id).values(used=now))
+        if row.last_used is None or now - row.last_used > USED_EVERY:
+            self._execute(update(TOKENS).where(TOKENS.c.id == row.token_id).values(last_used=now))
         person = person_of(row)
         return Identity(person, _rights(row.rights) & person.rights, "token", row.token_id)
 
     def of(self, person_id: str | None = None) -> list[Token]:
         """Return a person's tokens, or everybody's, newest first."""
         statement = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
-        rows = self._rows(statement if person_id is None else statement.where(TOKENS.c.person_id == person_id))
-        return [Token(row.id, row.person_id, row.name, _rights(row.rights), row.created, row.expires, row.used) for row in rows]
+        rows = self._mappings(statement if person_id is None else statement.where(TOKENS.c.person_id == person_id))
+        return [build(Token, row, rights=_rights) for row in rows]
 
     def revoke(self, token_id: str, *, person_id: str | None = None) -> bool:
         """Revoke a token (of ``person_id``, if given). Return whether it existed."""
@@ -92,36 +93,36 @@ def _rights(names: Iterable[str]) -> frozenset[Right]:
 
 IDLE = timedelta(days=14)  # a session unused for this time has expired
 LONGEST = timedelta(days=90)  # maximum age of a session
-SEEN_EVERY = timedelta(minutes=5)  # accuracy of `seen`: a write on every page would be too slow
+SEEN_EVERY = timedelta(minutes=5)  # accuracy of `last_seen`: a write on every page would be too slow
 
 
 class Sessions(Part):
     def begin(self, person_id: str, *, now: datetime, address: str = "", agent: str = "") -> str:
         """Create a session; return the secret for its cookie. Deletes all expired sessions."""
         secret = random_secret()
-        row = {"begun": now, "seen": now, "address": address[:ADDRESS_CHARS], "agent": agent[:AGENT_CHARS]}
+        row = {"created": now, "last_seen": now, "address": address[:ADDRESS_CHARS], "user_agent": agent[:AGENT_CHARS]}
         with self._write() as connection:
-            connection.execute(delete(SESSIONS).where(or_(SESSIONS.c.seen < now - IDLE, SESSIONS.c.begun < now - LONGEST)))
+            connection.execute(delete(SESSIONS).where(or_(SESSIONS.c.last_seen < now - IDLE, SESSIONS.c.created < now - LONGEST)))
             connection.execute(insert(SESSIONS).values(digest=digest(secret), person_id=person_id, **row))
         return secret
 
     def authenticate(self, secret: str, *, now: datetime) -> Identity | None:
         """Return the owner of the session ``secret``; None if it is unknown or expired, or its person disabled."""
         name = digest(secret)
-        query = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
-        row = self._row(query.where(SESSIONS.c.digest == name))
-        if row is None or row.disabled or now - row.seen > IDLE or now - row.begun > LONGEST:
+        columns = (SESSIONS.c.created.label("session_created"), SESSIONS.c.last_seen)
+        row = self._row(select(PEOPLE, *columns).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id).where(SESSIONS.c.digest == name))
+        if row is None or row.disabled or now - row.last_seen > IDLE or now - row.session_created > LONGEST:
             return None
-        if now - row.seen > SEEN_EVERY:
-            self._execute(update(SESSIONS).where(SESSIONS.c.digest == name).values(seen=now))
+        if now - row.last_seen > SEEN_EVERY:
+            self._execute(update(SESSIONS).where(SESSIONS.c.digest == name).values(last_seen=now))
         person = person_of(row)
         return Identity(person, person.rights, "session", name)
 
     def of(self, person_id: str, *, now: datetime) -> list[Session]:
         """Return the person's valid sessions, last used first."""
-        query = select(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.seen >= now - IDLE, SESSIONS.c.begun >= now - LONGEST)
-        rows = self._rows(query.order_by(SESSIONS.c.seen.desc(), SESSIONS.c.digest))
-        return [Session(row.digest, row.begun, row.seen, row.address, row.agent) for row in rows]
+        valid = (SESSIONS.c.last_seen >= now - IDLE, SESSIONS.c.created >= now - LONGEST)
+        query = select(SESSIONS).where(SESSIONS.c.person_id == person_id, *valid).order_by(SESSIONS.c.last_seen.desc(), SESSIONS.c.digest)
+        return [build(Session, row) for row in self._mappings(query)]
 
     def end(self, secret: str) -> None:
         self._execute(delete(SESSIONS).where(SESSIONS.c.digest == digest(secret)))
@@ -163,20 +164,21 @@ class Attempts(Part):
         """Count an attempt as failed until :meth:`record_success` and return zero; or return the time to wait, without counting."""
         pair, limits = _limits_of(name, address)
         with self._write() as connection:
-            connection.execute(delete(ATTEMPTS).where(ATTEMPTS.c.until < now))
+            connection.execute(delete(ATTEMPTS).where(ATTEMPTS.c.expires < now))
             rows = {row.key: row for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits)))}
-            trusted = pair in rows and rows[pair].trusted is not None and now - rows[pair].trusted < TRUST
+            trusted = pair in rows and rows[pair].last_success is not None and now - rows[pair].last_success < TRUST
             longest = timedelta()
             failures: dict[str, int] = {}
             for key, limit in limits.items():
                 row = rows.get(key)
-                failures[key] = row.failed if row is not None and now - row.last < limit.reset_after else 0
+                failures[key] = row.failures if row is not None and now - row.last_attempt < limit.reset_after else 0
                 if row is not None and not (trusted and limit is NAME):
-                    longest = max(longest, min(limit.max_wait, row.last + limit.wait(failures[key]) - now))  # if the clock was set back
+                    wait = row.last_attempt + limit.wait(failures[key]) - now
+                    longest = max(longest, min(limit.max_wait, wait))  # if the clock was set back
             if longest > timedelta():
                 return longest
             for key, limit in limits.items():
-                trust = rows[key].trusted if key in rows else None
+                trust = rows[key].last_success if key in rows else None
                 _save(connection, key, failures[key] + 1, now, trust, until=max(now + limit.reset_after, _end(trust, now)))
         return timedelta()
 
@@ -185,9 +187,9 @@ class Attempts(Part):
         pair, limits = _limits_of(name, address)
         with self._write() as connection:
             for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits))).all():
-                failed = 0 if row.key == pair else max(0, row.failed - 1)
-                trust = now if row.key == pair else row.trusted
-                _save(connection, row.key, failed, row.last, trust, until=max(row.until, _end(trust, now)))
+                failed = 0 if row.key == pair else max(0, row.failures - 1)
+                trust = now if row.key == pair else row.last_success
+                _save(connection, row.key, failed, row.last_attempt, trust, until=max(row.expires, _end(trust, now)))
 
 
 def _limits_of(name: str, address: str) -> tuple[str, dict[str, AttemptLimit]]:
@@ -201,5 +203,5 @@ def _end(trusted: datetime | None, now: datetime) -> datetime:
 
 
 def _save(connection: Connection, key: str, failed: int, last: datetime, trusted: datetime | None, *, until: datetime) -> None:
-    row = {"key": key, "failed": failed, "last": last, "trusted": trusted, "until": until}
-    upsert(connection, ATTEMPTS, [row], update=("failed", "last", "trusted", "until"))
+    row = {"failures": failed, "last_attempt": last, "last_success": trusted, "expires": until}
+    upsert(connection, ATTEMPTS, [{"key": key, **row}], update=tuple(row))

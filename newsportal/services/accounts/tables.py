@@ -17,23 +17,23 @@ PEOPLE = Table(
     METADATA,
     Column("id", String(ID_CHARS), primary_key=True),
     Column("name", String(NAME_CHARS), nullable=False),
-    Column("named", String(NAME_CHARS), nullable=False, unique=True),
+    Column("normalised_name", String(NAME_CHARS), nullable=False, unique=True),
     Column("role", String(ROLE_CHARS), nullable=False),
     Column("password", String(HASH_CHARS), nullable=False),
     Column("created", Moment, nullable=False),
     Column("disabled", Boolean, nullable=False),
 )
-"""``named`` is ``name`` normalised in case and width, so that names cannot be confused."""
+"""``normalised_name``: ``name`` in one case and width, so that names cannot be confused."""
 
 SESSIONS = Table(
     "sessions",
     METADATA,
     Column("digest", String(DIGEST_CHARS), primary_key=True),
     Column("person_id", String(ID_CHARS), nullable=False, index=True),
-    Column("begun", Moment, nullable=False),
-    Column("seen", Moment, nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("last_seen", Moment, nullable=False),
     Column("address", String(ADDRESS_CHARS), nullable=False),
-    Column("agent", String(AGENT_CHARS), nullable=False),
+    Column("user_agent", String(AGENT_CHARS), nullable=False),
 )
 """``digest`` of the secret in the cookie: nobody can sign in with what is in the database."""
 
@@ -47,38 +47,38 @@ TOKENS = Table(
     Column("rights", JSON, nullable=False),
     Column("created", Moment, nullable=False),
     Column("expires", Moment, nullable=True),
-    Column("used", Moment, nullable=True),
+    Column("last_used", Moment, nullable=True),
     Column("fever_digest", String(DIGEST_CHARS), nullable=True, index=True),
 )
 """``digest`` of the secret; ``fever_digest`` of the key that apps compute from name and secret for the Fever API."""
 
-TRAIL = Table(
-    "trail",
+AUDIT = Table(
+    "audit_log",
     METADATA,
     Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
     Column("at", Moment, nullable=False, index=True),
     Column("person_id", String(ID_CHARS), nullable=True),
     Column("person", String(NAME_CHARS), nullable=False),
-    Column("way", String(ROLE_CHARS), nullable=False),
+    Column("method", String(ROLE_CHARS), nullable=False),
     Column("action", String(ACTION_CHARS), nullable=False),
-    Column("thing", LONG_TEXT, nullable=False),
+    Column("subject", LONG_TEXT, nullable=False),
     Column("details", JSON, nullable=False),
     Column("address", String(ADDRESS_CHARS), nullable=False),
-    Index("ix_trail_person_seq", "person", "seq"),
+    Index("ix_audit_log_person_seq", "person", "seq"),
 )
 """The audit log. Append-only; ``person`` is the name at that time, since people may be removed."""
 
 ATTEMPTS = Table(
-    "attempts",
+    "sign_in_attempts",
     METADATA,
     Column("key", String(DIGEST_CHARS), primary_key=True),
-    Column("failed", Integer, nullable=False),
-    Column("last", Moment, nullable=False),
-    Column("trusted", Moment, nullable=True),
-    Column("until", Moment, nullable=False, index=True),
+    Column("failures", Integer, nullable=False),
+    Column("last_attempt", Moment, nullable=False),
+    Column("last_success", Moment, nullable=True),
+    Column("expires", Moment, nullable=False, index=True),
 )
-"""Failed sign-ins by name, by address and by both (``key`` is a digest: a wrong name is often a password). ``trusted``: time of the last
-success. Rows are deleted after ``until``."""
+"""Failed sign-ins by name, by address and by both (``key`` is a digest: a wrong name is often a password).
+``last_success``: the address is trusted after it. Rows are deleted after ``expires``."""
 
 STATE_CHARS = 16
 CLAIM_CHARS = 32
@@ -90,17 +90,17 @@ ALERTS = Table(
     Column("person_id", String(ID_CHARS), nullable=False),
     Column("enabled", Boolean, nullable=False),
     Column("created", Moment, nullable=False),
-    Column("after", BigInteger, nullable=False),
+    Column("after_seq", BigInteger, nullable=False),
     Column("settings", JSON, nullable=False),
     Index("ix_alerts_person_id", "person_id"),
 )
-"""``after``: the store's change from which stories count. ``settings``: all other fields of an ``Alert``."""
+"""``after_seq``: the store's change from which stories count. ``settings``: all other fields of an ``Alert``."""
 
 MESSAGES = Table(
     "alert_messages",
     METADATA,
     Column("alert_id", String(ID_CHARS), primary_key=True),
-    Column("thing", String(NAME_CHARS), primary_key=True),
+    Column("subject", String(NAME_CHARS), primary_key=True),
     Column("article_id", String(ID_CHARS), nullable=False),
     Column("title", LONG_TEXT, nullable=False),
     Column("state", String(STATE_CHARS), nullable=False),
@@ -116,13 +116,13 @@ MESSAGES = Table(
 )
 """Messages of an alert about a story or a condition of the portal. The key ensures that nothing is sent twice while it is kept."""
 
-ALERT_MARKS = Table(
-    "alert_marks",
+ALERT_STATE = Table(
+    "alert_state",
     METADATA,
     Column("name", String(NAME_CHARS), primary_key=True),
     Column("seq", BigInteger, nullable=False),
     Column("owner", String(NAME_CHARS)),
-    Column("until", Moment),
+    Column("leased_until", Moment),
 )
 """The position in the store's change log (``changes``), and the process that sends (``sender``)."""
 
@@ -142,26 +142,26 @@ MARKS = Table(
     Index("ix_marks_story_id", "story_id"),
 )
 
-CAUGHT_UP = Table(
-    "caught_up",
+READ_UNTIL = Table(
+    "read_until",
     METADATA,
     Column("person_id", String(ID_CHARS), primary_key=True),
     Column("topic", String(NAME_CHARS), primary_key=True),
-    Column("at", Moment, nullable=False),
-    Column("before", Moment),
+    Column("until", Moment, nullable=False),
+    Column("previous", Moment),
 )
-"""«Mark all as read» is a time, not a mark per story: everything in the portal until ``at`` is read. ``topic`` ``""``: everything.
-``before``: the replaced time, for undo."""
+"""«Mark all as read» is a time, not a mark per story: everything in the portal until then is read. ``topic`` ``""``: everything.
+``previous``: the replaced time, for undo."""
 
 SEARCHES = Table(
-    "searches",
+    "saved_searches",
     METADATA,
     Column("id", String(ID_CHARS), primary_key=True),
     Column("person_id", String(ID_CHARS), nullable=False),
     Column("name", String(NAME_CHARS), nullable=False),
-    Column("asked", LONG_TEXT, nullable=False),
+    Column("query", LONG_TEXT, nullable=False),
     Column("created", Moment, nullable=False),
-    Index("ix_searches_person_id", "person_id"),
+    Index("ix_saved_searches_person_id", "person_id"),
 )
 
 FEED_KEYS = Table(
@@ -174,11 +174,13 @@ FEED_KEYS = Table(
 For :data:`PORTAL`: the key that signs Web Push messages."""
 
 PREFERENCES = Table(
-    "preferences", METADATA, Column("person_id", String(ID_CHARS), primary_key=True), Column("chosen", JSON, nullable=False)
+    "preferences", METADATA, Column("person_id", String(ID_CHARS), primary_key=True), Column("settings", JSON, nullable=False)
 )
 """Preferences of a person: name → value, as in the cookies."""
 
-FOLLOWED = Table("followed", METADATA, Column("name", String(NAME_CHARS), primary_key=True), Column("position", BigInteger, nullable=False))
+LOG_POSITIONS = Table(
+    "log_positions", METADATA, Column("name", String(NAME_CHARS), primary_key=True), Column("seq", BigInteger, nullable=False)
+)
 """Positions of followers in the store's change log."""
 
 ITEM_NUMBERS = Table(

@@ -72,7 +72,7 @@ def alert_of(form: Mapping[str, str], terms: AlertContext, before: Alert | None 
         language=language if language in LANGUAGES else "zh",
     )  # fmt: skip
     if before is not None and (before.about, before.of) != (about, of):  # a new subject: earlier stories do not count
-        alert = replace(alert, created=terms.now, after=terms.after)
+        alert = replace(alert, created=terms.now, after_seq=terms.after)
     return alert
 
 
@@ -85,7 +85,7 @@ def enable_alert(alert: Alert, *, now: datetime, after: int) -> Alert:
         service.checked(alert.fields)
     except BadField as error:
         raise BadFields({error.field: error.reason}) from error
-    return replace(alert, enabled=True, created=now, after=after)
+    return replace(alert, enabled=True, created=now, after_seq=after)
 
 
 def _parse_subject(form: Mapping[str, str], terms: AlertContext, faults: dict[str, Message]) -> tuple[About, str]:
@@ -190,7 +190,7 @@ def scheduled_messages(alerts: Iterable[Alert], now: datetime, zone: tzinfo) -> 
 
 
 def span_of(message: StoredMessage) -> Span:
-    since, until = map(datetime.fromisoformat, message.thing.partition(":")[2].split("/"))
+    since, until = map(datetime.fromisoformat, message.subject.partition(":")[2].split("/"))
     return since, until
 
 

@@ -24,7 +24,7 @@ MAX_HITS: Final = 1000  # hits of a search read at once
 
 def is_new(article: StoredArticle, alert: Alert, seq: int) -> bool:
     """Return whether the article, last changed in ``seq``, is not older than the alert."""
-    return seq > alert.after and article.first_seen >= alert.created and article.moment >= alert.created - GRACE
+    return seq > alert.after_seq and article.first_seen >= alert.created and article.moment >= alert.created - GRACE
 
 
 def of_topic(alert: Alert, articles: Iterable[StoredArticle]) -> list[StoredArticle]:

@@ -157,7 +157,7 @@ def preview(work: Work, alert: Alert, days: int = DAYS, *, hours: int | None = N
         sent = [PlannedMessage(due_at(until, alert, work.zone), tuple(contents)) for (_, until), contents in pairs if contents]
         return Preview(tuple(reversed(sent)), sum(len(message.items) for message in sent), len(periods) > most)
     since = now - timedelta(days=days)
-    past_alert = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
+    past_alert = replace(alert, created=since, after_seq=0, per_hour=min(alert.per_hour, work.per_hour))
     stories = _search_stories(work, past_alert, now) if alert.about == "search" else OF[alert.about](work, past_alert)
     found = sorted(
         ((moment, story.id, story) for story, moment in stories if moment is not None and moment <= now), key=lambda entry: entry[:2]

@@ -88,7 +88,7 @@ def follow(work: Work, tally: Tally) -> None:
         alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in OF_STORIES]
         after = work.accounts.alerts.position()
         if not alerts or after is None:
-            begin = min((alert.after for alert in alerts), default=work.store.last_seq())
+            begin = min((alert.after_seq for alert in alerts), default=work.store.last_seq())
             if after is None or begin > after:
                 work.accounts.alerts.follow((), after=after, up_to=begin)
             if not alerts:
@@ -127,7 +127,7 @@ def follow_hours(work: Work, tally: Tally) -> None:
     """Add due messages of scheduled alerts to the outbox: briefings and rising boards."""
     outbox = work.accounts.alerts
     due = scheduled_messages((alert for alert in outbox.all() if alert.enabled), work.now(), work.zone)
-    if new := [message for message in due if not outbox.has_announced(message.alert_id, [message.thing], [])]:
+    if new := [message for message in due if not outbox.has_announced(message.alert_id, [message.subject], [])]:
         tally.found += outbox.insert(new)
 
 
@@ -163,13 +163,13 @@ def allowed(work: Work, alert: Alert) -> bool:
 def _send_message(work: Work, alert: Alert, messages: list[Message], tally: Tally) -> bool:
     """Send one message. Return False if the service accepts none for now."""
     outbox, now = work.accounts.alerts, work.now()
-    items = {message.thing: found for message in messages if (found := items_of(work, alert, message))}
-    missing = [message for message in messages if message.thing not in items]
+    items = {message.subject: found for message in messages if (found := items_of(work, alert, message))}
+    missing = [message for message in messages if message.subject not in items]
     outbox.settle(missing, "withdrawn", now=now, reason="nothing happened" if alert.about in SCHEDULED else "it no longer exists")
-    messages = [message for message in messages if message.thing in items]
+    messages = [message for message in messages if message.subject in items]
     if not messages:
         return True
-    outgoing = message_of(alert, [item for message in messages for item in items[message.thing]], messages[0].claim or "")
+    outgoing = message_of(alert, [item for message in messages for item in items[message.subject]], messages[0].claim or "")
     try:
         send(alert.channel, alert.fields, outgoing, work.setting, now)
     except RetryLater as error:
@@ -217,7 +217,7 @@ def _put_off(work: Work, alert: Alert, messages: list[Message], error: RetryLate
 def items_of(work: Work, alert: Alert, message: Message) -> list[Item]:
     """Return the current content of a message: a condition, the items of a scheduled alert, or a story; empty if it no longer exists."""
     if alert.about in OPERATORS:
-        return [Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")]
+        return [Item(message.subject, message.title, "", f"{work.url}/monitor" if work.url else "")]
     if alert.about in SCHEDULED:
         return next(ITEMS[alert.about](work.store, alert, [span_of(message)], work.url, work.replay))
     article = next(iter(work.store.articles([message.article_id])), None)

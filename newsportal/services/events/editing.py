@@ -134,7 +134,7 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
     clusters = EventClusters()
     for id, vector in store.events.vectors(MAX_EVENTS):
         clusters.restore(state_of(id, vector))
-    while page := [event for event in store.events.changed_since(at, PAGE) if event.changed <= last]:
+    while page := [event for event in store.events.changed_since(at, PAGE) if event.change_seq <= last]:
         for event in page:
             if budget <= 0:
                 revision.more = True
@@ -149,7 +149,7 @@ def revise(store: Store, now: datetime, progress: Callable[[int, int], object], 
                 found = clusters.most_similar(event.id)
                 _restore(store, clusters, event.id, *(found[:1] if found else ()))
                 revision.conflicts += 1
-            at = event.changed
+            at = event.change_seq
             progress(at - begin, last - begin)
         store.events.save_position("revised", at)
         if revision.more:

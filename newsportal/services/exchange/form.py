@@ -247,7 +247,7 @@ POST: Final[dict[str, Any]] = {
     "required": ["text"],
     "properties": {
         "name": _described(TEXT, "key in its thread: the forum's number, or a hash"),
-        "place": _described(SIZE, "position in reading order, from 0"),
+        "position": _described(SIZE, "in reading order, from 0"),
         "floor": {"type": "integer"},
         "author": TEXT,
         "published": MOMENT,
@@ -256,8 +256,8 @@ POST: Final[dict[str, Any]] = {
         "quoted": _described(TEXT, "quoted text of other posts"),
         "images": _list(IMAGE, "its pictures"),
         "first_seen": MOMENT,
-        "changed": _described(MOMENT, "when an edit was last detected"),
-        "earlier": _list(TEXT, "earlier texts"),
+        "edited": _described(MOMENT, "when an edit was last detected"),
+        "former_texts": _list(TEXT, "texts before its last edits, oldest first"),
     },
 }
 

@@ -71,7 +71,7 @@ def try_article(work: Work, article_id: str) -> Outcome:
     stored = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
     entry = stored or OutboxEntry(work.settings.name, article_id, due=work.now(), changed=work.now())
     withdrawn = article is None or article.hidden is not None
-    return _tried(work, article, replace(entry, wanted="gone" if withdrawn else "there"))
+    return _tried(work, article, replace(entry, action="withdraw" if withdrawn else "publish"))
 
 
 def _tried(work: Work, article: StoredArticle | None, entry: OutboxEntry) -> Outcome:

@@ -92,7 +92,7 @@ class ElasticsearchTarget(DocumentTarget):
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         address = f"/{self._index}/_doc/{entry.article_id}?version={entry.fence}&version_type=external_gte"
-        if entry.wanted == "gone" or article is None:
+        if entry.action == "withdraw" or article is None:
             return (Step(f"DELETE {address}", {}),)
         return (Step(f"PUT {address}", _document(article)),)
 

@@ -70,18 +70,18 @@ class FolderTarget:
         name = self._name(article)
         with self._translated_errors(name):
             write(self._path(name), self._content(article))
-            if entry.place not in (None, name):
-                self._path(entry.place or "").unlink(missing_ok=True)
+            if entry.location not in (None, name):
+                self._path(entry.location or "").unlink(missing_ok=True)
         return Published(name)
 
     def remove(self, article: StoredArticle | None, entry: OutboxEntry) -> None:
-        for name in {entry.place, None if article is None else self._name(article)} - {None}:
+        for name in {entry.location, None if article is None else self._name(article)} - {None}:
             with self._translated_errors(name or ""):
                 self._path(name or "").unlink(missing_ok=True)
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
-        name = entry.place if article is None else self._name(article)
-        if entry.wanted == "gone" or article is None:
+        name = entry.location if article is None else self._name(article)
+        if entry.action == "withdraw" or article is None:
             return () if name is None else (Step(f"remove {self._path(name)}", {}),)
         return (Step(f"write {self._path(name or '')}", {"content": self._content(article)}),)
 

@@ -119,7 +119,7 @@ class MongoTarget(DocumentTarget):
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
         name = f"db.{self._target.collection}"
-        if entry.wanted == "gone" or article is None:
+        if entry.action == "withdraw" or article is None:
             return (Step(f'{name}.deleteOne({{_id: "{entry.article_id}"}})', {}),)
         return (Step(f'{name}.replaceOne({{_id: "{entry.article_id}"}}, …, {{upsert: true}})', _checked_size(_document(article, entry))),)
 

@@ -121,7 +121,7 @@ def split_changes(work: Work, changes: Collection[Change]) -> tuple[list[str], l
     heads, siblings = {}, []
     bulk = isinstance(work.target, DocumentTarget)
     if work.settings.only.versions == "heads" or bulk:
-        former = {entry.place for entry in entries.values() if entry.place} if bulk else set()  # their former stories
+        former = {entry.location for entry in entries.values() if entry.location} if bulk else set()  # their former stories
         stories = store.by_id({article.story_id for article in articles} | former)
         heads = {story_id: story.head.id for story_id, story in stories.items()}
         changed = [store.story(id) for id, story in stories.items() if bulk and (story.count > 1 or id in former)]
@@ -219,7 +219,7 @@ def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally
         if digest != entry.digest:
             return digest
         tally.unchanged += 1
-        return Result("done", None, article.revision, digest, entry.place)
+        return Result("done", None, article.revision, digest, entry.location)
     if action == "remove":
         work.target.remove(article, entry)
         tally.withdrawn += 1
@@ -231,7 +231,7 @@ def _result(work: Work, entry: OutboxEntry, article: StoredArticle | None, tally
         tally.left_out += 1
         return Result("withdrawn", reason)
     tally.unchanged += 1
-    return Result("done", None, entry.revision, entry.digest, entry.place)
+    return Result("done", None, entry.revision, entry.digest, entry.location)
 
 
 def _failure(work: Work, entry: OutboxEntry, error: Exception, tally: Tally) -> Result | None:
@@ -289,7 +289,7 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, OutboxEntry]]:
         for id in (*to_check, *(id for id in to_withdraw if id in entries)):
             if id not in seen:
                 seen.add(id)
-                new = OutboxEntry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in to_withdraw else "there")
+                new = OutboxEntry(work.settings.name, id, due=now, changed=now, action="withdraw" if id in to_withdraw else "publish")
                 yield from _dry_run_step(work, entries.get(id, new))
         after = changes[-1].seq
 
@@ -298,6 +298,6 @@ def _dry_run_step(work: Work, entry: OutboxEntry) -> Iterator[tuple[StoredArticl
     article = load_articles(work, [entry.article_id]).get(entry.article_id)
     action, _ = _decision(work, entry, article)
     if action == "remove":
-        yield article, replace(entry, wanted="gone")
+        yield article, replace(entry, action="withdraw")
     elif action == "put" and article is not None and work.target.digest(article) != entry.digest:
         yield article, entry

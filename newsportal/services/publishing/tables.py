@@ -93,7 +93,7 @@ class TableTarget:
                 return Published(mark.place)
             row_key = self._row_key(connection, table, article, entry, mark)
             if row_key is None and (entry.published or (mark is not None and mark.digest)):
-                return Published(entry.place or "", GONE_THERE)
+                return Published(entry.location or "", GONE_THERE)
             if row_key is not None:
                 connection.execute(sa.update(table).where(self._key_clause(table, row_key)).values(row))
                 row_key |= {name: row[name] for name in row_key if name in row and not isinstance(row[name], sa.ColumnElement)}
@@ -123,7 +123,7 @@ class TableTarget:
             exists = self._marks is None or sa.inspect(connection).has_table(NAME, schema=self._marks.schema)
             mark = self._mark(connection, entry) if exists else None
             row_key = self._row_key(connection, table, article, entry, mark)
-        if entry.wanted == "gone" or article is None:
+        if entry.action == "withdraw" or article is None:
             return () if row_key is None else (self._step(self._removing(table, row_key)),)
         row = self._row(article, table)
         query = sa.insert(table).values(row) if row_key is None else sa.update(table).where(self._key_clause(table, row_key)).values(row)
@@ -228,7 +228,7 @@ class TableTarget:
         self, connection: sa.Connection, table: sa.Table, article: StoredArticle | None, entry: OutboxEntry, mark: Mark | None
     ) -> dict[str, Any] | None:
         """Return the key of the article's row if it exists, trying the mark, the outbox entry and the key column."""
-        keys = [json.loads(text) for text in (mark.place if mark else None, entry.place) if text]
+        keys = [json.loads(text) for text in (mark.place if mark else None, entry.location) if text]
         if article is not None and self._target.key is not None:
             keys.append({self._target.key: self._row(article, table)[self._target.key]})
         for key in keys:

@@ -16,7 +16,7 @@ from newsportal.services.publishing.fields import MissingDriver, kind_of
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Only, Way
 from newsportal.sources.publishing import Target as Settings
-from newsportal.store.outbox import OutboxEntry
+from newsportal.store.outbox import ACTIONS, OutboxEntry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
@@ -41,7 +41,7 @@ def decide(target: Settings, entry: OutboxEntry, article: StoredArticle | None, 
     """Return what to do with a leased entry. ``head``: id of its story's original; ``others``: entries of the other versions. A story is
     published once per target: the version that was the original when published stays, even if another one becomes the original. A published
     article that is no longer selected (an editor changed its category) stays and is updated."""
-    if entry.wanted == "gone" or article is None:
+    if entry.action == "withdraw" or article is None:
         return "remove"
     if article.hidden is not None:
         return "remove" if entry.published else "skip"
@@ -97,11 +97,11 @@ def open_target(target: Settings, sources: Sources) -> Target:
     return target_class(target, zone)
 
 
-def request_publication(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:
-    """Request that an article be ``there`` or ``gone``; return what was wanted before, ``gone`` by default. Raises ``UnknownTarget``."""
+def request_publication(store: Store, targets: Collection[str], target: str, article_id: str, action: str, now: datetime) -> str:
+    """Request to ``publish`` or ``withdraw`` an article; return the previous action, by default ``withdraw``. Raises ``UnknownTarget``."""
     before = store.outbox.of(target, [article_id]).get(article_id)
     valid = target in targets or before is not None
-    if not valid or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):
+    if not valid or action not in ACTIONS or (before is None and (action == "withdraw" or store.article(article_id) is None)):
         raise UnknownTarget(target)
-    store.outbox.request(target, [article_id], "there" if wish == "there" else "gone", now=now)
-    return before.wanted if before else "gone"
+    store.outbox.request(target, [article_id], "publish" if action == "publish" else "withdraw", now=now)
+    return before.action if before else "withdraw"

@@ -77,7 +77,7 @@ class WebhookTarget:
             return
 
     def steps(self, article: StoredArticle | None, entry: OutboxEntry) -> Sequence[Step]:
-        withdrawn = entry.wanted == "gone" or article is None
+        withdrawn = entry.action == "withdraw" or article is None
         return (Step(f"POST {mask(self._target.to)}", self._message(None if withdrawn else article, entry)),)
 
     def close(self) -> None:
@@ -86,14 +86,14 @@ class WebhookTarget:
     def _message(self, article: StoredArticle | None, entry: OutboxEntry) -> dict[str, Any]:
         event = "withdrawn" if article is None else "revised" if entry.published else "published"
         payload: dict[str, Any] = {"form": FORM, "event": f"article.{event}", "target": entry.target, "id": entry.article_id}
-        if entry.place:
-            payload["place"] = entry.place
+        if entry.location:
+            payload["place"] = entry.location
         return payload if article is None else payload | {"article": fields.plain(article, self._zone)}
 
     def _key(self, article: StoredArticle | None, entry: OutboxEntry) -> str:
         """Return the key of a message: the same when it is resent, different for a state that recurs after another one."""
         content = "withdrawn" if article is None else self.digest(article)
-        return digest_of([entry.target, entry.article_id, content, entry.asked])
+        return digest_of([entry.target, entry.article_id, content, entry.requests])
 
     def _send(self, message: Mapping[str, Any], key: str) -> Published:
         body = json.dumps(message, ensure_ascii=False).encode()

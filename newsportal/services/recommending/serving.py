@@ -115,9 +115,9 @@ class Recommender:
         fit = self._store.readers.fit(newer_than=current.made if current else None)
         if fit is not None:
             try:
-                return fit.made, fit.made, method_of(best.unpack(fit.packed), self._settings)
+                return fit.created, fit.created, method_of(best.unpack(fit.model), self._settings)
             except ModelError as error:
-                log.warning("the fit of %s is not used: %s", fit.made, error)
+                log.warning("the fit of %s is not used: %s", fit.created, error)
         if current is not None and (current.made is not None or now - current.since < EARLY):
             return current.made, current.since, current.base
         return None, now, method_of(early_model(self._store, now, self._settings.days), self._settings)

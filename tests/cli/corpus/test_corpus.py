@@ -32,7 +32,7 @@ def test_import_show_export_delete(portal: Portal, rows: Rows) -> None:
     assert "6 there already" in portal("corpus", "import", "甲", file).text
     assert counts(portal) == {"体育": 3, "财经": 3}
     (corpus,) = portal("corpus", "list", "--json").rows
-    assert (corpus["corpus"], corpus["documents"], corpus["labels"], corpus["active"]) == ("甲", 6, 2, None)
+    assert (corpus["corpus"], corpus["documents"], corpus["labels"], corpus["active_version"]) == ("甲", 6, 2, None)
     documents = portal("corpus", "show", "甲", "--label", "财经", "--limit", "2", "--json").rows
     assert [document["label"] for document in documents] == ["财经", "财经"]
     assert (documents[0]["source"], documents[0]["by"]) == ("imported", "a.jsonl")
@@ -150,7 +150,7 @@ def test_editors_category_and_label_are_equivalent(portal: Portal) -> None:
 def test_killed_import_leaves_nothing(portal: Portal, rows: Rows) -> None:
     """It is killed during its second INSERT."""
     file = portal.write("a.jsonl", rows(1000))
-    script = DIES.format(moment="die_after('INSERT INTO labelled ', 2)")
+    script = DIES.format(moment="die_after('INSERT INTO labelled_texts ', 2)")
     assert run("corpus", "import", "甲", file, cwd=portal.folder, script=script).returncode == -signal.SIGKILL
     store = open_store(f"sqlite:///{portal.folder}/news.db")
     assert store.corpora.all() == []

@@ -12,14 +12,18 @@ import newsportal
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.any_page import (
     DAMPING,
+    MAX_FACTS_CHARS,
     AnyPage,
+    add_facts,
     damp_correlated,
+    drop_dialogs,
     drop_duplicates,
     maximise_expected_f1,
     mix_probabilities,
 )
 from newsportal.extractors.article.block_features import block_features
 from newsportal.extractors.article.blocks import read_blocks
+from newsportal.extractors.article.body import Body
 from newsportal.extractors.article.page_kind import (
     FEATURE_NAMES,
     KINDS,
@@ -65,6 +69,7 @@ ITEMS = "".join(
 )
 TITLE = "<html lang=en><title>Desk lamps - Example shop</title>"
 SHOP = f"{TITLE}<body>{MENU}<h1>Desk lamps</h1><p>Sort by price. 12 products</p><ul>{ITEMS}</ul>{FOOTER}"
+EVENT_TEXT = "讲座结束后，馆员将带领听众参观修复展厅。"
 
 
 def read(html: str, url: str) -> Extraction:
@@ -196,6 +201,35 @@ def test_repeated_lines_count_once_where_most_likely() -> None:
     page = read_blocks(dom.from_text("".join(lines), "about:blank").root.find("body"))
     probs = np.array([0.5, 0.6, 0.4, 0.5, 0.7], np.float32)
     assert drop_duplicates(probs, page) == pytest.approx([0.5, 0.6, 0, 0, 0.7])
+
+
+def test_lines_in_dialogs_are_not_content_if_others_are() -> None:
+    notice = "<div class='modal fade'><div class=modal-body><p>We keep your data</p></div></div>"
+    page = read_blocks(dom.from_text(f"<div class=modality><p>A talk</p></div>{notice}<p>Sign up</p>", "about:blank").root.find("body"))
+    assert drop_dialogs(np.array([0.6, 0.9, 0.7], np.float32), page) == pytest.approx([0.6, 0, 0.7])
+    alone = np.array([0.1, 0.9, 0.1], np.float32)
+    assert drop_dialogs(alone, page) == pytest.approx(alone)
+
+
+@pytest.mark.parametrize(
+    ("facts", "kept"),
+    [
+        (
+            ["活动时间：3月9日", "活动地点：市图书馆", "<a href=/map>查看地图</a>", "费用", "免费", "分享"],
+            ["活动时间：3月9日", "活动地点：市图书馆", "费用", "免费"],
+        ),
+        (["Share", "When: March 9", "Venue: City Hall"], ["When: March 9", "Venue: City Hall"]),
+        (["活动时间：3月9日", "报名时间：3月1日起"], ["活动时间：3月9日", "报名时间：3月1日起"]),
+        (["发布时间：2024-03-06", "来源：滨海日报"], []),
+        (["When: March 9", "x" * MAX_FACTS_CHARS, "Venue: City Hall"], []),
+    ],
+)
+def test_labelled_facts_of_event_between_heading_and_text_are_added(facts: list[str], kept: list[str]) -> None:
+    lines = "".join(f"<div>{line}</div>" for line in facts)
+    page = read_blocks(dom.from_text(f"<h1>城墙讲座</h1>{lines}<p>{EVENT_TEXT}</p><p>地点：</p>", "about:blank").root.find("body"))
+    chosen = np.array([text == EVENT_TEXT for text in page.texts])
+    probs = chosen.astype(np.float32)
+    assert add_facts(Body(page, chosen, probs, block_features(page, "城墙讲座", None))).lines == [*kept, EVENT_TEXT]
 
 
 def test_mixed_models_average_log_odds() -> None:

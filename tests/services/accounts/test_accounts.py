@@ -166,7 +166,7 @@ def test_sessions_are_listed_and_ended(accounts: Accounts, admin: Person, now: d
     accounts.sessions.end_one(admin.id, digest(foreign))  # another person's session
     assert accounts.sessions.authenticate(foreign, now=now) is not None
     accounts.sessions.end_one(admin.id, digest(secrets[0]))
-    assert {session.agent for session in accounts.sessions.of(admin.id, now=now)} == {"1", "2"}
+    assert {session.user_agent for session in accounts.sessions.of(admin.id, now=now)} == {"1", "2"}
     accounts.sessions.end_all(admin.id, except_session=digest(secrets[1]))
     assert [accounts.sessions.authenticate(secret, now=now) is not None for secret in secrets] == [False, True, False]
     accounts.sessions.end(secrets[1])
@@ -249,7 +249,7 @@ def test_token_rights_are_limited_to_its_own_and_the_persons(accounts: Accounts,
     found = accounts.tokens.authenticate(secret, now=now)
     assert found is not None
     assert found.rights == {Right.READ}
-    assert accounts.tokens.of(admin.id)[0].used == now
+    assert accounts.tokens.of(admin.id)[0].last_used == now
     assert accounts.tokens.authenticate(secret, now=now + timedelta(days=1)) is None
     assert accounts.tokens.authenticate(secret[:-1], now=now) is None
     assert accounts.tokens.revoke(token.id, person_id="somebody else") is False

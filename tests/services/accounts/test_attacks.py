@@ -69,7 +69,7 @@ def test_token_needs_visible_name(accounts: Accounts, admin: Person, now: dateti
 
 
 def test_hostile_text_stays_one_log_entry(accounts: Accounts, admin: Person, now: datetime) -> None:
-    forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM trail; --"
+    forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM audit_log; --"
     accounts.audit_log.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
     [entry] = accounts.audit_log.entries()
     assert (entry.action, entry.person, entry.method) == ("topic.delete", "", "command")

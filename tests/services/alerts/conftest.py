@@ -154,7 +154,7 @@ class Desk:
         self.clock[0] += timedelta(**delta)
 
     def alert(self, channel: str, fields: dict[str, str], **changes: Any) -> Alert:
-        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **changes}
+        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after_seq": self.work.store.last_seq(), **changes}
         alert = Alert(random_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
         self.accounts.alerts.add(alert)
         return alert

@@ -94,10 +94,10 @@ def test_documents_are_updated_and_withdrawn(store: Store, add: Add, docs: Docum
     assert sorted(docs.found()) == sorted(ids[:2])
     store.show([ids[2]], now=NOW)
     run(store, tmp_path, target)
-    store.outbox.request("docs", [ids[2]], "there", now=NOW)
+    store.outbox.request("docs", [ids[2]], "publish", now=NOW)
     run(store, tmp_path, target)
     assert sorted(docs.found()) == sorted(ids)
-    store.outbox.request("docs", ids, "gone", now=NOW)
+    store.outbox.request("docs", ids, "withdraw", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 3
     assert docs.found() == {}
 
@@ -151,7 +151,7 @@ def test_late_put_does_not_overwrite_a_newer_one(store: Store, add: Add, docs: D
     id = add("a")
     if published:
         run(store, tmp_path, docs.target())
-    store.outbox.request("docs", [id], "there", now=NOW)
+    store.outbox.request("docs", [id], "publish", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
         start = NOW + timedelta(days=900)
         (entry,) = store.outbox.lease_due("docs", "slow", now=start, seconds=LEASE, limit=1)
@@ -173,11 +173,11 @@ def test_late_put_does_not_restore_a_withdrawn_document(
     id = add("a")
     if published:
         run(store, tmp_path, docs.target())
-    store.outbox.request("docs", [id], "there", now=NOW)
+    store.outbox.request("docs", [id], "publish", now=NOW)
     with work_on(store, tmp_path, docs.target()) as work:
         start = NOW + timedelta(days=900)
         (entry,) = store.outbox.lease_due("docs", "slow", now=start, seconds=LEASE, limit=1)
-        store.outbox.request("docs", [id], "gone", now=NOW)
+        store.outbox.request("docs", [id], "withdraw", now=NOW)
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(AlreadyPublished):
             work.target.put(store.articles([id])[0], entry)
@@ -208,7 +208,7 @@ def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, docs: Documen
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
         assert id in steps[0].operation
         assert steps[0].values["title"] == store.articles([id])[0].title
-        assert work.target.steps(None, OutboxEntry("docs", id, NOW, NOW, wanted="gone"))[0].operation != steps[0].operation
+        assert work.target.steps(None, OutboxEntry("docs", id, NOW, NOW, action="withdraw"))[0].operation != steps[0].operation
     assert docs.found() == {}
     assert store.outbox.counts() == {}
     assert not docs.client.indices.exists(index=docs.index) if isinstance(docs, Elastic) else docs.articles.index_information() == {}

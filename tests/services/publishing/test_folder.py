@@ -63,7 +63,7 @@ def test_withdrawn_file_is_removed(store: Store, add: Add, tmp_path: Path) -> No
     id = add("a")
     add("b")
     run(store, tmp_path, target(tmp_path))
-    store.outbox.request("files", [id], "gone", now=NOW)
+    store.outbox.request("files", [id], "withdraw", now=NOW)
     assert run(store, tmp_path, target(tmp_path)).withdrawn == 1
     assert len(files(tmp_path)) == 1
 

@@ -117,7 +117,7 @@ def test_hostile_text_and_refused_rows_on_real_databases(store: Store, add: Add,
     assert sorted(row["title"] for row in foreign.rows()) == sorted([hostile, "另一个"])
     (failed,) = store.outbox.entries(states=["failed"])
     assert "one_title" in (failed.reason or "") or "posts.title" in (failed.reason or "")
-    store.outbox.request("cms", [row["article"] for row in foreign.marks()], "gone", now=NOW)
+    store.outbox.request("cms", [row["article"] for row in foreign.marks()], "withdraw", now=NOW)
     assert run(store, tmp_path, foreign.target()).withdrawn == 2
     assert foreign.rows() == []
 

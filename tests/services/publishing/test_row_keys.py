@@ -41,7 +41,7 @@ def test_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp_p
         id = add("a", title=f"标题 {number}")
         run(store, tmp_path, target)
         assert rows(cms) == [(f"标题 {number}",)]
-    store.outbox.request("other", [id], "gone", now=NOW)
+    store.outbox.request("other", [id], "withdraw", now=NOW)
     run(store, tmp_path, target)
     assert rows(cms) == []
 
@@ -54,7 +54,7 @@ def test_row_is_found_by_date_key(store: Store, add: Add, cms: Cms, tmp_path: Pa
     id = add("a", title="新")
     run(store, tmp_path, target)
     assert [row[2] for row in rows(cms)] == ["新"]
-    store.outbox.request("other", [id], "gone", now=NOW)
+    store.outbox.request("other", [id], "withdraw", now=NOW)
     run(store, tmp_path, target)
     assert rows(cms) == []
 
@@ -69,7 +69,7 @@ def test_row_is_found_by_key_generated_by_postgresql(store: Store, add: Add, ser
         id = add("a", title="新")
         assert run(store, tmp_path, target).revised == 1
         assert [row[1] for row in rows(cms)] == ["新"]
-        store.outbox.request("other", [id], "gone", now=NOW)
+        store.outbox.request("other", [id], "withdraw", now=NOW)
         run(store, tmp_path, target)
         assert rows(cms) == []
 
@@ -87,11 +87,11 @@ def test_keys_are_converted_to_their_column_types() -> None:
 def test_overtaken_publisher_removes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
     run(store, tmp_path, cms.target())
-    store.outbox.request("cms", [id], "gone", now=NOW)
+    store.outbox.request("cms", [id], "withdraw", now=NOW)
     with work_on(store, tmp_path, cms.target()) as work:
         start = NOW + timedelta(days=900)
         (entry,) = store.outbox.lease_due("cms", "slow", now=start, seconds=LEASE, limit=1)
-        store.outbox.request("cms", [id], "there", now=NOW)
+        store.outbox.request("cms", [id], "publish", now=NOW)
         add("a", title="新的标题")
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).revised == 1
         with pytest.raises(AlreadyPublished):
@@ -107,11 +107,11 @@ def test_overtaken_publisher_restores_nothing(store: Store, add: Add, cms: Cms, 
     id = add("a")
     if before:
         run(store, tmp_path, target)
-    store.outbox.request("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "publish", now=NOW)
     with work_on(store, tmp_path, target) as work:
         start = NOW + timedelta(days=900)
         (entry,) = store.outbox.lease_due("cms", "slow", now=start, seconds=LEASE, limit=1)
-        store.outbox.request("cms", [id], "gone", now=NOW)
+        store.outbox.request("cms", [id], "withdraw", now=NOW)
         assert publish(replace(work, now=lambda: start + timedelta(seconds=LEASE + 1))).withdrawn == 1
         with pytest.raises(AlreadyPublished):
             work.target.put(store.articles([id])[0], entry)

@@ -82,12 +82,12 @@ def test_withdrawn_row_is_removed_and_can_return(store: Store, add: Add, cms: Cm
     id = add("a")
     target = cms.target(marks=marks)
     run(store, tmp_path, target)
-    store.outbox.request("cms", [id], "gone", now=NOW)
+    store.outbox.request("cms", [id], "withdraw", now=NOW)
     assert run(store, tmp_path, target).withdrawn == 1
     assert cms.rows() == []
     add("a", title="改过的标题")
     assert run(store, tmp_path, target).done == 0, "it stays withdrawn after changes"
-    store.outbox.request("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "publish", now=NOW)
     assert run(store, tmp_path, target).published == 1
     assert cms.rows()[0]["title"] == "改过的标题"
 
@@ -96,10 +96,10 @@ def test_withdrawal_may_set_columns(store: Store, add: Add, cms: Cms, tmp_path: 
     id = add("a")
     target = cms.target(unpublish="{status: trash}")
     run(store, tmp_path, target)
-    store.outbox.request("cms", [id], "gone", now=NOW)
+    store.outbox.request("cms", [id], "withdraw", now=NOW)
     run(store, tmp_path, target)
     assert [row["status"] for row in cms.rows()] == ["trash"]
-    store.outbox.request("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "publish", now=NOW)
     run(store, tmp_path, target)
     assert [row["status"] for row in cms.rows()] == ["publish"]
 
@@ -188,7 +188,7 @@ def test_crash_between_commit_and_settlement_duplicates_nothing(store: Store, ad
     for marks in ("table", "key"):
         with work_on(store, tmp_path, cms.target(marks=marks)) as work:
             follow(work)
-            store.outbox.request("cms", [entry.article_id for entry in store.outbox.entries()], "there", now=NOW)
+            store.outbox.request("cms", [entry.article_id for entry in store.outbox.entries()], "publish", now=NOW)
             (entry,) = store.outbox.lease_due("cms", "who dies", now=NOW + timedelta(days=400), seconds=1, limit=9)
             work.target.put(store.articles([entry.article_id])[0], replace(entry, digest=None))
             later = replace(work, now=lambda: NOW + timedelta(days=401))
@@ -199,7 +199,7 @@ def test_crash_between_commit_and_settlement_duplicates_nothing(store: Store, ad
 
 def test_overtaken_publisher_writes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     id = add("a")
-    store.outbox.request("cms", [id], "there", now=NOW)
+    store.outbox.request("cms", [id], "publish", now=NOW)
     with work_on(store, tmp_path, cms.target()) as work:
         (entry,) = store.outbox.lease_due("cms", "slow", now=NOW, seconds=LEASE, limit=1)
         old = store.articles([id])[0]
@@ -281,7 +281,7 @@ def test_target_unavailable_for_one_article_takes_the_others(
 
 def test_waiting_for_another_version_is_not_a_failed_attempt(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     ids = [add("a", text=invented(1, 400)), add("b", text=invented(1, 400), host="other.example", site="别的网")]
-    store.outbox.request("cms", ids, "there", now=NOW)
+    store.outbox.request("cms", ids, "publish", now=NOW)
     store.outbox.lease_due("cms", "who hangs", now=NOW, seconds=900, limit=1)
     with work_on(store, tmp_path, cms.target()) as work:
         for attempt in range(3 * MAX_TRIES):

@@ -90,7 +90,7 @@ def test_article_is_posted_and_signed(store: Store, add: Add, receiver: Receiver
     expected = hmac.new(SECRET.encode(), signature["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
     assert hmac.compare_digest(expected, signature["v1"])
     assert SECRET.encode() not in body + json.dumps(headers).encode()
-    assert store.outbox.of("hook", [id])[id].place == "42"
+    assert store.outbox.of("hook", [id])[id].location == "42"
 
 
 def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_revisions_and_withdrawals_have_the_receivers_id(store: Store, add: Add,
     run(store, config)
     add("a", title="改过的标题")
     assert run(store, config).revised == 1
-    store.outbox.request("hook", [id], "gone", now=NOW)
+    store.outbox.request("hook", [id], "withdraw", now=NOW)
     assert run(store, config).withdrawn == 1
     assert [(data["event"], data.get("place")) for data in receiver.bodies()] == [
         ("article.published", None),
@@ -152,7 +152,7 @@ def test_responses_are_interpreted(
     entry = store.outbox.of("hook", [id])[id]
     assert entry.state == state
     assert (reason is None and entry.reason is None) or (reason or "") in (entry.reason or "")
-    assert entry.place == ("/posts/9" if state == "done" else None)
+    assert entry.location == ("/posts/9" if state == "done" else None)
     assert run(store, sources(tmp_path, receiver.port), timedelta(days=30)).done == 0
 
 
@@ -213,7 +213,7 @@ def test_unstorable_id_in_response_is_cleaned(
     receiver.answers.append((200, {}, answer))
     id = add("a")
     assert run(store, sources(tmp_path, receiver.port)).published == 1
-    assert store.outbox.of("hook", [id])[id].place == place
+    assert store.outbox.of("hook", [id])[id].location == place
     assert run(store, sources(tmp_path, receiver.port), timedelta(days=3)).done == 0
 
 

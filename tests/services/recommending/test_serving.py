@@ -132,7 +132,7 @@ def test_newer_fit_is_used_and_broken_one_ignored(store: Store, ids: list[str], 
     assert recommender.recommended("r0", NOW + HOUR, 5)
     assert "is not used" in caplog.text
     assert Recommender(store, fresh=0).recommended("r0", NOW + HOUR, 5), "without any fit"
-    store.readers.save_fit(Fit(NOW + 2 * HOUR, model.facts, model.packed))
+    store.readers.save_fit(Fit(NOW + 2 * HOUR, model.facts, model.model))
     caplog.clear()
     assert [item.story.id for item in recommender.recommended("r0", NOW + 2 * HOUR, 5)]
     assert caplog.text == ""

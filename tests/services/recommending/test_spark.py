@@ -157,7 +157,7 @@ from newsportal.store import open_store
 uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
 store = open_store(uri)
 for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri, "local[2]", now))):
-    open(name, "wb").write(fit.packed)
+    open(name, "wb").write(fit.model)
 """
 
 

@@ -8,7 +8,7 @@ from newsportal.services.accounts.tables import ITEM_NUMBERS, PREFERENCES
 from newsportal.store.schema import exact
 
 revision = "0004"
-down_revision = "0003"
+down_revision = None  # migrates accounts of schema 0003
 
 
 def upgrade() -> None:
