@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy import Request
@@ -61,6 +61,7 @@ class Feeder:
     away_since: float | None = None
     store_failed: bool = False  # the queue is unavailable because its store failed STORE_TRIES times in a row
     _next: Order = field(init=False)
+    _acknowledging: frozenset[str] = frozenset()  # tasks being acknowledged by the current exchange
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
     _task: asyncio.Task[None] | None = None
@@ -88,7 +89,10 @@ class Feeder:
         self._task.add_done_callback(lambda task: None if task.cancelled() or not (error := task.exception()) else broken(error))
 
     def push(self, task: Task) -> None:
-        self._next.push.append(task)
+        if task.id in self._acknowledging or task.id in self._next.done or self.leases.is_done(task.id, self.crawl.in_progress):
+            self._next.requeue.append(task)
+        else:
+            self._next.push.append(task)
         self.changed()
 
     def changed(self) -> None:
@@ -124,10 +128,9 @@ class Feeder:
                 break
             await asyncio.sleep(RETRY_PAUSES[0])
         if self.queue is not None:
-            with suppress(FrontierUnavailable, FrontierRefused):
-                await self._in_thread(self.queue.leave)
-            with suppress(FrontierUnavailable, FrontierRefused):
-                await self._in_thread(self.queue.close)
+            for step in (self.queue.leave, self.queue.close):
+                with suppress(FrontierUnavailable, FrontierRefused):
+                    await self._in_thread(step)
         self._thread.shutdown(wait=False)
 
     # the conversation
@@ -157,14 +160,17 @@ class Feeder:
         """Exchange an order for an answer. ``None`` while the queue is unavailable: the order's content is merged into the next one."""
         if not order.has_content:
             return Answer()
+        self._acknowledging = frozenset(order.done)
         try:
             answer = await self._in_thread(lambda: self._exchange(order))
         except FrontierUnavailable as fault:
             self._went_away(fault)
             later = self._next
-            later.push[:0], later.done[:0], later.back[:0] = order.push, order.done, order.back
+            later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
             later.free = {**order.free, **later.free}
             return None
+        finally:
+            self._acknowledging = frozenset()
         if self.away_since is not None:
             self.away_since, self._failures, self.store_failed = None, 0, False
             logger.warning("the queue of requests is available again")
@@ -174,10 +180,10 @@ class Feeder:
     def _exchange(self, order: Order) -> Answer:
         if self.queue is None:
             self.queue = self.open()
-        batches, rest = order.push_batches(BATCH)
-        for batch in batches:
-            self.queue.push(batch)
-        return self.queue.exchange(replace(order, push=rest))
+        while len(order.push) > BATCH:
+            self.queue.push(order.push[:BATCH])
+            del order.push[:BATCH]
+        return self.queue.exchange(order)
 
     async def _in_thread(self, function: Callable[[], Found]) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)

@@ -14,7 +14,7 @@ repeated.
   host that another worker waits for after its current leases.
 - **Lanes.** Of tasks with the same ``lane`` one is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done).
 - **Order.** Within a host by priority (higher first), then first come, first served. A task with ``at`` waits until then.
-- **Seen.** A task with a ``seen`` name is refused if a task of that name was pushed within :data:`Terms.forget` seconds.
+- **Seen.** A task with a ``fingerprint`` is refused if one with the same was pushed within :data:`Terms.forget` seconds.
 - **Time** is the backend's (Redis' clock, so that clocks of machines may differ; the machine's clock on disk). A clock that jumps back
   delays nothing by more than the longest delay of a host.
 
@@ -31,7 +31,6 @@ from itertools import count
 from typing import Protocol
 
 from newsportal.services.jobs.records import is_running, process_start
-from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import Task as Task
 from newsportal.store.link_tables import Terms as Terms
 from newsportal.store.link_tables import WaitingLinks as WaitingLinks
@@ -94,16 +93,18 @@ class SetAside:
 class Order:
     """Changes and requests of a worker in one exchange, in this order.
 
-    ``done``: ids whose callbacks and items are finished; their lanes advance. ``push``: tasks to queue. ``back``: ids to return unfinished,
-    and the earliest time to lease them (seconds since 1970; ``None``: now); no try is counted. ``free``: hosts to release, each with the
-    seconds until the next worker may send requests. ``heartbeat``: the worker's current activity (empty: unchanged); it extends leases and
-    locks. ``hold``: hosts to lock for requests outside the queue (robots.txt, images). ``take``: number of tasks to lease, from hosts that
-    this worker holds or that are free and become its own; ``None``: none. ``delay``: seconds between two requests to a host, ``ahead``:
-    seconds of work wanted: at most ``ahead / delay`` tasks per host, and at least one.
+    ``push``: tasks to queue. ``done``: ids whose callbacks and items are finished; their lanes advance. ``requeue``: tasks to queue again
+    although this order ends their leases. ``back``: ids to return unfinished, and the earliest time to lease them (seconds since 1970;
+    ``None``: now); no try is counted. ``free``: hosts to release, each with the seconds until the next worker may send requests.
+    ``heartbeat``: the worker's current activity (empty: unchanged); it extends leases and locks. ``hold``: hosts to lock for requests
+    outside the queue (robots.txt, images). ``take``: number of tasks to lease, from hosts that this worker holds or that are free and
+    become its own; ``None``: none. ``delay``: seconds between two requests to a host, ``ahead``: seconds of work wanted: at most ``ahead /
+    delay`` tasks per host, and at least one.
     """
 
-    done: list[str] = field(default_factory=list)
     push: list[Task] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    requeue: list[Task] = field(default_factory=list)
     back: list[tuple[list[str], float | None]] = field(default_factory=list)
     free: dict[str, float] = field(default_factory=dict)
     heartbeat: Mapping[str, str] | None = None
@@ -114,17 +115,11 @@ class Order:
 
     @property
     def changes(self) -> bool:
-        return bool(self.done or self.push or self.back or self.free or self.hold)
+        return bool(self.push or self.done or self.requeue or self.back or self.free or self.hold)
 
     @property
     def has_content(self) -> bool:
         return self.changes or self.heartbeat is not None or self.take is not None
-
-    def push_batches(self, size: int) -> tuple[list[list[Task]], list[Task]]:
-        """Return the tasks to push in batches, and the rest: that includes tasks whose leases this order ends, refused until then."""
-        done = set(self.done)
-        *batches, rest = list(chunks((task for task in self.push if task.id not in done), size)) or [[]]
-        return batches, [*rest, *(task for task in self.push if task.id in done)]
 
     @property
     def ended(self) -> set[str]:

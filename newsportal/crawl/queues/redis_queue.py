@@ -96,7 +96,7 @@ class RedisQueue(base.Queue):
     def _tell(self, order: base.Order) -> base.Answer:
         """Send everything but ``take``."""
         orders = self._by_part(order)
-        strict = not self.backed and bool(order.push or order.ended)
+        strict = not self.backed and bool(order.push or order.requeue or order.ended)
         answers = self._each(lambda part: self._ask(part, orders[part]), orders, strict=strict)
         if orders and not answers and all(map(self._is_away, self.parts)):
             raise next(fault for _, fault in self._nodes_away.values())
@@ -125,6 +125,8 @@ class RedisQueue(base.Queue):
         orders: dict[Partition, base.Order] = defaultdict(base.Order)
         for task in order.push:
             orders[self._home(task.host)].push.append(task)
+        for task in order.requeue:
+            orders[self._home(task.host)].requeue.append(task)
         for host, seconds in order.free.items():
             orders[self._home(host)].free[host] = seconds
         for host in order.hold:
@@ -320,7 +322,7 @@ class UnbackedQueue(RedisQueue):
         answer = super()._ask(part, order)
         for id in order.done:
             self._pushed.pop(id, None)
-        self._pushed.update((task.id, task) for task in order.push if task.id in answer.pushed)
+        self._pushed.update((task.id, task) for task in (*order.push, *order.requeue) if task.id in answer.pushed)
         for id in list(self._pushed)[: max(0, len(self._pushed) - self._REMEMBERED)]:
             del self._pushed[id]
         return answer

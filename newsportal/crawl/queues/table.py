@@ -17,7 +17,7 @@ from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, LinkTransaction, Row, task_of
-from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOST_LOCKS, HOST_QUEUES, LATER, LEASED, LINKS, OUTSTANDING, WAITING, WORKERS
+from newsportal.store.link_tables import DEFERRED, DONE, FAILED, HOST_LOCKS, HOST_QUEUES, LEASED, LINKS, POISONED, WAITING, WORKERS
 from newsportal.store.links import Links
 
 Answered = TypeVar("Answered")
@@ -38,7 +38,7 @@ class LinksBacked(base.Queue):
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         names = {cut(source): source for source in sources}
-        of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
+        of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LEASED)))
         query = select(LINKS.c.source, func.count()).where(*of_queue).group_by(LINKS.c.source)
         parts = [query.where(LINKS.c.source.in_(some)) for some in chunks(names)]
         found = self._table(lambda tx: [row for part in parts for row in tx.connection.execute(part)], write=False)
@@ -95,12 +95,12 @@ class TableQueue(LinksBacked):
 
     def _converse(self, tx: LinkTransaction, order: base.Order, mine: Mapping[str, base.Lease], leasing: table_leasing.Leasing) -> None:
         answer = leasing.answer
+        answer.pushed = tx.add(order.push)
         if tx.worker:  # a worker that has left, or never took anything, has no leases
             rows = tx.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(tx, [*_leased(tx, rows), *lost])
-        answer.pushed = tx.add(order.push)
-        if tx.worker:
+            tx.add(order.requeue)
             for ids, at in order.back:
                 tx.give_back(_leased(tx, tx.rows(ids)), at)
             table_workers.release_hosts(tx, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
@@ -135,7 +135,7 @@ class TableQueue(LinksBacked):
 
     def aside(self, limit: int = 100) -> list[base.SetAside]:
         """Return the tasks set aside, the latest first."""
-        query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
+        query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == POISONED)
         query = query.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda tx: tx.connection.execute(query).all(), write=False)
         return [base.SetAside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
@@ -150,7 +150,7 @@ class TableQueue(LinksBacked):
         """Apply ``apply`` to rows that were set aside: all, or these."""
 
         def step(tx: LinkTransaction) -> int:
-            query = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == ASIDE)
+            query = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == POISONED)
             rows = [Row(*row) for row in tx.connection.execute(query).all()]
             selected = [row for row in rows if ids is None or row.id in ids]
             apply(tx, selected)
@@ -191,8 +191,8 @@ class TableQueue(LinksBacked):
 
 def end_requests(tx: LinkTransaction, rows: Sequence[Row]) -> None:
     """Finish requests that were answered: links without an outcome wait for a retry; other rows are deleted, except for fingerprints."""
-    tx.remove([row for row in rows if not row.link and row.seen is None])
-    tx.end([row for row in rows if not row.link and row.seen is not None], DONE)
+    tx.remove([row for row in rows if not row.link and row.fingerprint is None])
+    tx.end([row for row in rows if not row.link and row.fingerprint is not None], DONE)
     for row in rows:
         if row.link and row.failures >= MAX_UNFINISHED:
             tx.end([row], FAILED, "unfinished")
@@ -221,9 +221,9 @@ def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
     return base.QueueState(
         tx.queue,
         waiting=sum(counts.get(state, 0) for state in WAITING),
-        later=counts.get(LATER, 0),
+        later=counts.get(DEFERRED, 0),
         leased=counts.get(LEASED, 0),
-        aside=counts.get(ASIDE, 0),
+        aside=counts.get(POISONED, 0),
         workers=tuple(_workers(tx)),
         hosts=tuple(base.HostState(host, waiting, name, max(0.0, at - tx.ticks)) for host, waiting, name, at in found[:hosts]),
     )

@@ -19,7 +19,7 @@ from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Answer, Lease
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, LinkTransaction, Row, task_of
-from newsportal.store.link_tables import HOST_LOCKS, HOST_QUEUES, LATER, LEASED, LINKS, WORKERS
+from newsportal.store.link_tables import DEFERRED, HOST_LOCKS, HOST_QUEUES, LEASED, LINKS, WORKERS
 
 MAX_WOKEN: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
 STARVED_SECONDS: Final = 5.0  # seconds for which a worker that got less than it requested is starved: it polls several times a second
@@ -72,7 +72,7 @@ _SOME = select(HOST_QUEUES.c.waiting).where(HOST_QUEUES.c.queue == bindparam("q"
 WAITS = select(func.coalesce(func.sum(_SOME.c.waiting), 0))
 HOSTS_BY_WORKER = select(HOST_LOCKS.c.worker, func.count()).where(HOST_LOCKS.c.worker > 0).group_by(HOST_LOCKS.c.worker)
 FREE_HOSTS = select(func.count()).select_from(HOST_QUEUES).where(*READY, FREE_HOST)
-NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
+NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == DEFERRED)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
 # The worker's own columns, and whether another worker is starved; then whether there are hosts from which it may take more, suspects, rows
 # whose time has come, and hosts with ready rows held by other workers
@@ -84,7 +84,7 @@ CONCERNS = select(
     .label("others_starved"),
     (exists().where(*READY, OWN_HOST) | exists().where(*READY, FREE_HOST)).label("available"),
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
-    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER).label("due"),
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == DEFERRED).label("due"),
     exists().where(HOST_LOCKS.c.worker > 0, HOST_LOCKS.c.worker != bindparam("w"), _READY_AT_LOCK).label("elsewhere"),
 )
 

@@ -21,7 +21,7 @@ def test_task_round_trip(bench: Bench) -> None:
     queue = bench.open()
     assert queue.push([WHOLE]) == {WHOLE.id}
     (lease,) = queue.take(5, delay=0, ahead=1).leases
-    assert replace(lease.task, seen=None) == replace(WHOLE, seen=None)  # the fingerprint matters for pushing only
+    assert replace(lease.task, fingerprint=None) == replace(WHOLE, fingerprint=None)  # the fingerprint matters for pushing only
     assert lease.tries == 0
 
 
@@ -494,21 +494,21 @@ def test_time_of_the_next_take(bench: Bench) -> None:
 
 def test_seen_fingerprint_is_refused_until_forgotten(bench: Bench) -> None:
     queue, other = bench.open(), bench.open("hub")
-    assert queue.push([task("1", seen="一"), task("2", seen="一"), task("3", seen="二")]) == {"1", "3"}
+    assert queue.push([task("1", fingerprint="一"), task("2", fingerprint="一"), task("3", fingerprint="二")]) == {"1", "3"}
     queue.done(take(queue))
-    assert queue.push([task("1", seen="一"), task("4")]) == {"4"}
-    assert other.push([task("1", seen="一")]) == {"1"}
+    assert queue.push([task("1", fingerprint="一"), task("4")]) == {"4"}
+    assert other.push([task("1", fingerprint="一")]) == {"1"}
     bench.pass_by(TERMS.forget + 10)
-    assert queue.push([task("1", seen="一")]) == {"1"}
+    assert queue.push([task("1", fingerprint="一")]) == {"1"}
 
 
 def test_many_seen_fingerprints(bench: Bench) -> None:
     queue = bench.open()
-    batch = [task(str(n), seen=f"https://a.example/{n}") for n in range(500)]
+    batch = [task(str(n), fingerprint=f"https://a.example/{n}") for n in range(500)]
     assert len(queue.push(batch)) == 500
     queue.done(take(queue))
-    assert queue.push([task(f"x{n}", seen=f"https://a.example/{n}") for n in range(500)]) == set()
-    assert queue.push([task("new", seen="https://a.example/new")]) == {"new"}
+    assert queue.push([task(f"x{n}", fingerprint=f"https://a.example/{n}") for n in range(500)]) == set()
+    assert queue.push([task("new", fingerprint="https://a.example/new")]) == {"new"}
 
 
 # claims and figures
@@ -586,14 +586,14 @@ def test_outstanding_counts_waiting_and_leased_tasks(bench: Bench) -> None:
 
 def test_clear_forgets_waiting_tasks_and_fingerprints(bench: Bench) -> None:
     queue = bench.open()
-    queue.push([task("leased", seen="0", source="甲", lane="x"), task("1", seen="1", source="甲", lane="x")])
+    queue.push([task("leased", fingerprint="0", source="甲", lane="x"), task("1", fingerprint="1", source="甲", lane="x")])
     queue.push([task("later", at=bench.now + 5), *tasks(3, "b.example")])
     assert "leased" in take(queue, 1)
     assert queue.clear() == 5
     state = queue.state()
     assert (state.waiting, state.later, state.leased) == (0, 0, 1)
     assert queue.outstanding(["甲"])["甲"] == 1
-    assert queue.push([task("1", seen="1", source="甲", lane="x")]) == {"1"}
+    assert queue.push([task("1", fingerprint="1", source="甲", lane="x")]) == {"1"}
     assert take(queue) == []
     queue.done(["leased"])
     assert take(queue) == ["1"]

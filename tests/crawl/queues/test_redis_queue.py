@@ -61,7 +61,7 @@ def test_waiting_tasks_are_under_the_scrapy_redis_key(client: redis.Redis, make_
 
 def test_key_names_can_be_configured(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     queue = make_queue(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
-    queue.push([task("1", seen="1")])
+    queue.push([task("1", fingerprint="1")])
     assert client.zcard("mine:rss:q") == 1
     assert client.type("mine:rss:seen") == b"zset"
     assert not client.exists("rss:requests", "rss:dupefilter")
@@ -70,13 +70,13 @@ def test_key_names_can_be_configured(client: redis.Redis, make_queue: Callable[.
 def test_deleting_the_dupefilter_key_forgets_fingerprints(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     """As in scrapy-redis."""
     queue = make_queue()
-    assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
+    assert queue.push([task("1", fingerprint="1"), task("2", fingerprint="1")]) == {"1"}
     client.delete("rss:dupefilter")
-    assert queue.push([task("3", seen="1")]) == {"3"}
+    assert queue.push([task("3", fingerprint="1")]) == {"3"}
 
 
 def test_fingerprints_expire_in_redis(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
-    make_queue().push([task("1", seen="1")])
+    make_queue().push([task("1", fingerprint="1")])
     assert TERMS.forget < client.ttl("rss:dupefilter") < TERMS.forget + 3600
 
 
@@ -84,7 +84,7 @@ def test_client_with_decode_responses(redis_for_all: Any, client: redis.Redis) -
     decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
     queue = RedisQueue(decoding, "rss", TERMS)
     full = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
-    assert queue.push([replace(full, seen="一")]) == {"一"}
+    assert queue.push([replace(full, fingerprint="一")]) == {"一"}
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [full]
     assert queue.heartbeat() == set()
     assert queue.hold("b.example") == 0

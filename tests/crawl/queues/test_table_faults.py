@@ -170,13 +170,13 @@ def test_setting_the_clock_moves_no_lease_host_or_claim(bench: TableBench, secon
 
 def test_clock_set_back_delays_due_times_only(bench: TableBench) -> None:
     queue = bench.open()
-    queue.push([task("later", at=bench.now + 10, seen="一")])
+    queue.push([task("later", at=bench.now + 10, fingerprint="一")])
     bench.jump(-100)
     bench.pass_by(50)
     assert take(queue) == []
     bench.pass_by(61)
     assert take(queue) == ["later"]
-    assert queue.push([task("x", seen="一")]) == set()
+    assert queue.push([task("x", fingerprint="一")]) == set()
 
 
 def test_reboot_of_the_machine(bench: TableBench) -> None:
@@ -270,10 +270,10 @@ def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
 def test_old_fingerprints_are_forgotten(bench: TableBench) -> None:
     queue = bench.open()
     assert isinstance(queue, TableQueue)
-    queue.push([task(str(n), seen=str(n)) for n in range(50)])
+    queue.push([task(str(n), fingerprint=str(n)) for n in range(50)])
     queue.done(take(queue))
     bench.pass_by(TERMS.forget + 1)
-    queue.push([task("new", seen="new")])
+    queue.push([task("new", fingerprint="new")])
     queue.heartbeat()
     assert queue.links.read(lambda tx: tx.connection.scalar(select(func.count()).select_from(LINKS))) == 1
 
