@@ -27,8 +27,7 @@ scores calibrated on articles do not hold for headlines."""
 LONG: Final = 4 * HEADLINE_CHARS
 BATCH: Final = 100  # examples whose features are counted in one batch
 MAX_CHARACTERS: Final = 40_000_000
-"""Maximum characters of training text: 25,000 full articles or 2,000,000 titles. Six million took 0.5 GB in all, so these need 2 to 3
-GB."""
+"""Maximum characters of training text: 25,000 full articles or 2,000,000 titles. Six million took 0.5 GB, so these need 2 to 3 GB."""
 
 
 @dataclass(frozen=True, slots=True)

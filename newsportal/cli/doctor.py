@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Final, NamedTuple
@@ -111,6 +111,8 @@ class Result(NamedTuple):
 def _store(sources: Sources) -> Result:
     with closing(open_store(sources.store)) as store:
         tally = store.tally()
+        if abs(ahead := store.links.clock_ahead()) > timedelta(minutes=1):
+            return Result(False, f"the clocks of this machine and of the store's server differ by {abs(ahead)}", "correct the wrong one")
         return Result(True, f"{tally.articles} articles, {tally.stories} stories")
 
 

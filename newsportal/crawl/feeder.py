@@ -74,7 +74,6 @@ class Feeder:
     _read: list[bytes] = field(default_factory=list)
     _starts_read: float = 0.0
     _over: bool = False
-
     host_locks: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:

@@ -16,10 +16,11 @@ from newsportal.classify import base
 from newsportal.crawl.reader_pool import ReaderPool
 from newsportal.crawl.seen_filter import open_filter
 from newsportal.crawl.visit_counters import NetworkReach
-from newsportal.errors import LibraryError, ModelError, StoreError
+from newsportal.errors import LibraryError, ModelError, StoreError, StoreUnavailable
 from newsportal.extractors import Extract, PersistentLearner, extractor
 from newsportal.extractors.article.best import Best
 from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, pack_page, site_of, unpack_page
+from newsportal.items.visits import MAX_CLOCK_SKEW
 from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store import open_store
@@ -208,6 +209,9 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
         record = _RECORDS[sources.store] = Record(sources, settings)
         finalize(record, record.readers.close)
         finalize(record, record.store.close)  # at exit at the latest: SQLite merges its write-ahead log into the file
+        if abs(ahead := record.store.links.clock_ahead()) > MAX_CLOCK_SKEW:  # two such machines visit each source in turn, at once
+            text = f"the clocks of this machine and of the store's server differ by {abs(ahead)}; correct the wrong one"
+            raise StoreUnavailable(f"{text}, or times and visits are wrong, too")
     duplicates = sources.duplicates
     record.store.fold_by(duplicates.method, theta=duplicates.theta, days=duplicates.days)
     return record

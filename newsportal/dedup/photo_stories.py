@@ -73,7 +73,7 @@ def compare(first: PhotoStory, second: PhotoStory, theta: float | None = None) -
     if theta is not None:
         return StoryMatch("same-words", words) if words >= theta else None
     matched = count_matches(first.pictures, second.pictures)
-    hashed = count_comparable(first.pictures, second.pictures)
+    hashed = min(sum(picture.print is not None for picture in story.pictures) for story in (first, second))  # whose match can be detected
     fewer = hashed if hashed >= MIN_KNOWN else min(len(first.pictures), len(second.pictures))
     share = min(matched / fewer, 1.0) if fewer else 0.0
     if share >= DECISIVE_SHARE and matched >= min(MIN_MATCHES, fewer) and (matched >= MIN_MATCHES or words >= PAPER_COSINE):
@@ -89,11 +89,6 @@ def cosine(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     if len(second) < len(first):
         first, second = second, first
     return sum(weight * second[word] for word, weight in first.items() if word in second)
-
-
-def count_comparable(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:
-    """Return for how many pictures a match could be detected: those with hashes, of the story that has fewer."""
-    return min(sum(picture.print is not None for picture in pictures) for pictures in (first, second))
 
 
 def count_matches(first: Sequence[ComparedPicture], second: Sequence[ComparedPicture]) -> int:

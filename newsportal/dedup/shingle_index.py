@@ -19,8 +19,7 @@ from newsportal.dedup.fingerprints import ALL, HALF, Codes, Fingerprint, changes
 Entries: TypeAlias = NDArray[np.uint64]
 
 FRESH: Final = 1024
-"""Entries kept unsorted before they become an array, of some 17 documents: looking up each of them in a text's runs takes less time than
-the reverse."""
+"""Entries kept unsorted before they become an array, of some 17 documents: looking up each in a text's runs takes less than the reverse."""
 
 SLICE: Final = 1 << 16  # entries marked at once: each takes twenty bytes meanwhile
 RATIO: Final = 8  # a larger ratio means fewer arrays to search and more frequent moves of entries

@@ -49,8 +49,7 @@ FEW_STORIES: Final = 8  # number of stories below which the places of an event m
 VERY_SIMILAR: Final = 0.3  # cosine from which different places are ignored; 0.35 splits real events (one point and a half of F1)
 
 SAME_WORDS: Final = 0.4
-"""The same if both titles name their places: short reports of two fires share most of their words. 0.45 splits real events (0.6 points of
-F1)."""
+"""The same if both titles name their places: short reports of two fires share most of their words. 0.45 splits real events (0.6 of F1)."""
 
 RECENT_TITLES: Final = 20  # latest titles of an event compared for periodic news
 SAME_FORM: Final = 0.7  # minimum Dice coefficient of the character bigrams of two titles without numbers to have the same form

@@ -60,8 +60,7 @@ IDF: Final = 5.0
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Views by reader and by story. Reader ``u`` (numbered by the time of the latest view) viewed ``story[starts[u]:starts[u + 1]]``, of
-    each the share in ``share``; story ``s`` was viewed by ``by[began[s]:began[s + 1]]``, in descending order; ``read`` is the sum of their
-    shares."""
+    each the share in ``share``; story ``s`` was viewed by ``by[began[s]:began[s + 1]]``, descending; ``read`` is the sum of its shares."""
 
     starts: Ints
     story: Ints

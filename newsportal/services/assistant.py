@@ -1,8 +1,7 @@
 """The assistant of ``sources.yaml``: an OpenAI-compatible endpoint that writes summaries, translations and titles on request.
 
 Texts come from the Web: they are sent as data between marks that no text can contain, and the answer is used only as plain text of bounded
-length. Answers are stored under a digest of model, prompt and text, so that each question is asked once; calls and tokens are counted in
-the store too.
+length. Answers are stored under a digest of model, prompt and text, so that each question is asked once; calls and tokens are counted.
 """
 
 import itertools

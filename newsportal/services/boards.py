@@ -152,8 +152,7 @@ class RisingBoard:
 
 
 def compile_board(store: Store, until: datetime, days: int, *, topic: str | None = None, count: int = ENTRIES) -> RisingBoard:
-    """Return what rises in the ``days`` before ``until``, from stories fetched until then. Raises ``StoreError``, and ``OverflowError`` for
-    dates out of range."""
+    """Return what rises in the ``days`` before ``until``, from stories fetched until then. Raises ``StoreError`` and ``OverflowError``."""
 
     def mentions(since: datetime, before: datetime) -> Iterator[Mention]:
         return map(_mention, store.founders(since, before, topic=topic, fetched=until))

@@ -31,8 +31,7 @@ from newsportal.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The form of a topic. ``pages``: result pages of each engine; ``None``: unchanged, or learnt from hourly results. ``learnt``: learn
-    them from now on."""
+    """The form of a topic. ``pages``: result pages of each engine; ``None``: unchanged, or learnt from hourly results. ``learnt``: learn"""
 
     name: str
     must: tuple[str, ...] = ()

@@ -11,13 +11,13 @@ from newsportal.store import gallery_folding
 from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
 from newsportal.store.columns import name, storable
 from newsportal.store.corrections import Changes, Correction, apply_correction, check_revision, withdraw_corrections
-from newsportal.store.dialects import Part, chunks, select_in
+from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.events import recount
 from newsportal.store.folding import refresh
-from newsportal.store.gallery_tables import GALLERIES
+from newsportal.store.gallery_tables import GALLERIES, GALLERY_LABELS
 from newsportal.store.reading import find_stored
 from newsportal.store.results import TopicChange
-from newsportal.store.tables import ARTICLES, EVENT_STORIES, FOLD_KEYS, TOPICS
+from newsportal.store.tables import ARTICLES, EVENT_STORIES, FOLD_KEYS, LABELS, TOPICS
 from newsportal.store.writing import add_topics, get_row, log_changes, page_version, refresh_changed, write_state
 
 KEYWORDS = "keywords"  # ``TopicMark.by`` of a topic matched by keywords; equals ``classify.topics.KEYWORDS`` of a higher layer
@@ -40,8 +40,8 @@ def _correct(
     return int(written.columns["revision"])
 
 
-def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[str, Any], now: datetime, *, was_hidden: bool) -> list[str]:
-    state = ARTICLES.c.hidden.is_not(None) if was_hidden else ARTICLES.c.hidden.is_(None)
+def _set_hidden(connection: Connection, ids: Collection[str], columns: Mapping[str, Any], now: datetime) -> list[str]:
+    state = ARTICLES.c.hidden.is_(None) if columns["hidden"] else ARTICLES.c.hidden.is_not(None)
     found: dict[str, str] = {}
     for chunk in chunks(dict.fromkeys(ids)):
         rows = connection.execute(select(ARTICLES.c.id, ARTICLES.c.story_id).where(ARTICLES.c.id.in_(chunk), state))
@@ -95,6 +95,17 @@ class Editing(Part):
                     log_changes(connection, "article", article_id, now)
             return sum(map(len, stories.values()))
 
+    def rename_topic(self, before: str, after: str, *, now: datetime) -> None:
+        """Rename a topic of articles and stories, whoever assigned them to it."""
+        with self._write() as connection:
+            ids = connection.scalars(select(TOPICS.c.article_id).where(TOPICS.c.topic == name(before))).all()
+            for table, kinds in ((TOPICS, ()), (LABELS, [LABELS.c.kind == "topic"]), (GALLERY_LABELS, [GALLERY_LABELS.c.kind == "topic"])):
+                column = table.c["topic" if table is TOPICS else "value"]
+                rows = connection.execute(select(table).where(column == name(before), *kinds)).mappings().all()
+                connection.execute(delete(table).where(column == name(before), *kinds))
+                upsert(connection, table, [{**row, column.name: name(after)} for row in rows])
+            log_changes(connection, "article", ids, now)
+
     def add_topic_marks(self, marks: Mapping[str, TopicMark], *, now: datetime) -> int:
         """Add one topic to each stored article that lacks it, by identity, and return the number of articles changed."""
         with self._read() as connection:
@@ -123,9 +134,9 @@ class Editing(Part):
         hidden. An article folded later into a completely hidden story is hidden, too."""
         columns = {"hidden": now, "hidden_by": name(by), "hidden_reason": storable(reason)}
         with self._write() as connection:
-            return _set_hidden(connection, article_ids, columns, now, was_hidden=False)
+            return _set_hidden(connection, article_ids, columns, now)
 
     def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
         """Undo :meth:`hide`, and return the ids that were hidden."""
         with self._write() as connection:
-            return _set_hidden(connection, article_ids, dict.fromkeys(HIDDEN_COLUMNS), now, was_hidden=True)
+            return _set_hidden(connection, article_ids, dict.fromkeys(HIDDEN_COLUMNS), now)

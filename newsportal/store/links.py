@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from threading import RLock
+from time import time
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, func, select, union
@@ -59,6 +61,11 @@ class Links(Part):
     def read(self, step: Callable[[LinkTransaction], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
         with self._read() as connection:
             return step(LinkTransaction(connection, self._clock(connection), terms or Terms(), queue))
+
+    def clock_ahead(self) -> timedelta:
+        """Return by how much this machine's clock is ahead of that of the store's server."""
+        with self._read() as connection:
+            return timedelta(seconds=round(time() - self._clock(connection).wall))
 
     # links
 

@@ -105,8 +105,7 @@ def with_request(
 
 
 def with_lease(entry: OutboxEntry, owner: str, *, now: datetime, seconds: float) -> OutboxEntry:
-    """Lease the entry to ``owner`` for ``seconds``. The fence grows with each lease, and is based on the time, so that it does not restart
-    with a new store."""
+    """Lease the entry to ``owner`` for ``seconds``. The fence grows with each lease, and is based on the time: a new store continues it."""
     fence = max(entry.fence + 1, (now - EPOCH) // MICROSECOND)
     until = now + timedelta(seconds=seconds)
     return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)

@@ -1,7 +1,6 @@
 """Parsing of pages into trees: the only module that uses lxml.
 
-A page is decoded and parsed once; every extractor gets the same :class:`Document`. Trees are read-only, unless a function is documented to
-work on a copy.
+A page is decoded and parsed once; every extractor gets the same :class:`Document`. Trees are read-only, unless a function works on a copy.
 """
 
 from __future__ import annotations
@@ -128,8 +127,7 @@ def parse_html(html: str) -> Element:
     """Parse any text to a tree; never raises for invalid HTML. An empty page gives an empty ``html`` element.
 
     Time and memory are linear in the text, which is truncated at ``MAX_CHARS`` and ``MAX_TAGS``; the tree is at most about
-    ``markup.MAX_DEPTH`` deep, so that recursive operations (deep copies, XPath) cannot overflow the stack. Raises ``MemoryError`` where
-    memory is limited.
+    ``markup.MAX_DEPTH`` deep, so that recursive operations (deep copies, XPath) cannot overflow the stack. Raises ``MemoryError``.
     """
     data = bounded_html(html[:MAX_CHARS])
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)

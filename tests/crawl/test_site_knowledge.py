@@ -1,15 +1,19 @@
-"""Lines learnt of a site in one crawl are used by the next; without a store the crawl continues."""
+"""Lines learnt of a site in one crawl are used by the next; without a store the crawl continues. A wrong clock ends it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
+from time import time
 
 import pytest
+from scrapy.settings import Settings
 
-from newsportal.crawl.record import SiteMemory
+from newsportal.crawl.record import SiteMemory, record_of
 from newsportal.errors import StoreUnavailable
 from newsportal.extractors.article.site import SiteKnowledge
+from newsportal.sources import load
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -111,3 +115,10 @@ def test_invalid_lines_are_replaced(store: Store) -> None:
     store.save_site_lines({"a.example": {"https://a.example/x100": b"123"}}, now=NOW, max_sites=9)
     crawl(store, "https://a.example/x200")
     assert list(store.site_lines("a.example")) == ["https://a.example/x200"]
+
+
+def test_machine_with_a_wrong_clock_does_not_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sources.yaml").write_text("feeds: []", "utf-8")
+    monkeypatch.setattr("newsportal.store.links.time", lambda: time() + 8 * 3600)  # this machine's clock
+    with pytest.raises(StoreUnavailable, match="differ by 8:00:00; correct the wrong one"):
+        record_of(load(tmp_path / "sources.yaml"), Settings())

@@ -429,7 +429,8 @@ def test_articles_are_found_by_words_topic_and_time(serve: Any, own_store: Store
             everything, travel = titles(client), titles(client, topic="旅游")
             assert 0 < len(travel) < len(everything)
             assert titles(client, since="2030-01-01") == []
-            assert titles(client, since="not a day") == everything
+            for day in ("not a day", "0001-01-01", "9999-12-31"):
+                assert titles(client, since=day, until=day) == everything
             days = {time[:10] for time in moments(client, since="2026-05-20")} | {time[:10] for time in moments(client, until="2026-05-19")}
             assert min(time for time in moments(client, since="2026-05-20")) >= "2026-05-20 00:00"
             assert max(time for time in moments(client, until="2026-05-19")) < "2026-05-20 00:00"

@@ -96,12 +96,16 @@ def test_front_page_has_pinned_then_weightiest_events(editor: httpx.Client, own_
     assert kelp not in part
 
 
-def test_event_feeds(client: httpx.Client) -> None:
+def test_event_feeds(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     for ending in ("rss", "atom", "json"):
         answer = client.get(f"/event/bridge/feed.{ending}")
         assert answer.status_code == 200
         assert "负责人获刑" in answer.text
     assert client.get("/event/bridge/feed.xyz").status_code == 404
+    whole = client.get("/event/bridge/feed.jsonl").text
+    monkeypatch.setattr("newsportal.portal.reading.feeds.ENTRIES", 1)
+    assert client.get("/event/bridge/feed.jsonl").text == whole, "files have more stories than feeds"
+    assert len(client.get("/event/bridge/feed.json").json()["items"]) == 1
     assert client.get("/event/none/feed.rss").status_code == 404
     assert client.get("/event/none").status_code == 404
 

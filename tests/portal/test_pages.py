@@ -78,6 +78,7 @@ def test_filters_narrow_a_list_and_are_removable(client: httpx.Client) -> None:
         "/latest?site=%E5%8D%97%E6%B1%9F%E6%97%A5%E6%8A%A5",
     ]
     assert "去掉后也许会有" in client.get("/latest", params={"site": "没有这个站"}).text
+    assert texts(tree(client.get("/latest", params={"source": "feed:晨光网"})), "//a[@class='chip']")[0].startswith("晨光网（订阅源）")
 
 
 def test_paging_covers_every_story_once(fresh: Store, serve, newsroom: ModuleType) -> None:

@@ -221,6 +221,12 @@ def test_feed_has_all_images(wall: httpx.Client, photos: Store) -> None:
     assert wall.get("/photos/feed.txt").status_code == 404
 
 
+def test_file_has_more_stories_than_feed(wall: httpx.Client, photos: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.portal.reading.feeds.ENTRIES", 1)
+    assert len(wall.get("/photos/feed.json").json()["items"]) == 1
+    assert len(wall.get("/photos/feed.jsonl").text.splitlines()) == len(photos.ids)
+
+
 @pytest.mark.parametrize("value", ["x" * 5000, "'\"><script>", "-1", "1~", "nan~x", "1e999~x", "\x00", "9" * 400 + "~a"])
 @pytest.mark.parametrize("name", ["before", "topic", "order", "source", "category"])
 def test_wall_accepts_any_parameter(wall: httpx.Client, name: str, value: str) -> None:

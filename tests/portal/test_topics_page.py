@@ -15,10 +15,11 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
+from newsportal.services.accounts.alerts import Alert
 from newsportal.services.jobs.local import Busy
 from newsportal.sources import editing, load
 from newsportal.store import open_store
-from newsportal.store.results import SourceState
+from newsportal.store.results import SourceState, StoryFilter
 from newsportal.store.store import Store
 
 SOURCES = """\
@@ -141,6 +142,21 @@ def test_new_topic_immediately_has_previewed_stories(editor: httpx.Client, store
     assert "最近一周已有 1 条报道归入该话题" in page
     assert "观景桥" in editor.get("/topic/桥").text
     assert marks(store, "桥") == {"keywords"}
+
+
+def test_stories_and_alerts_follow_a_renamed_topic_and_its_undo(editor: httpx.Client, store: Store) -> None:
+    def stories(topic: str) -> set[str]:
+        return {story.id for story in store.stories(StoryFilter(topic)).stories}
+
+    accounts: Any = editor.accounts  # type: ignore[attr-defined]
+    before, alerts = stories("旅游"), accounts.alerts
+    alerts.add(Alert("a1", accounts.people.all()[0].id, "旅游", "topic", "旅游", "webhook", {}, datetime.now(UTC)))
+    page = editor.post("/topics/save", data={**fields(editor.get("/topics/旅游/edit").text), "name": "出行 & 度假", "any": "峡谷"})
+    assert (stories("旅游"), stories("出行 & 度假"), alerts.alert("a1").of) == (set(), before, "出行 & 度假")
+    notice = lxml_html.document_fromstring(editor.get(page.headers["location"]).text)
+    (undo,) = notice.xpath("//form[contains(@action, '/sources/undo/')]/@action")
+    editor.post(undo)
+    assert (stories("旅游"), stories("出行 & 度假"), alerts.alert("a1").of) == (before, set(), "旅游")
 
 
 def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, file: Path) -> None:

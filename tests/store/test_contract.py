@@ -24,7 +24,7 @@ from newsportal.messages import Message, as_text
 from newsportal.store import reading
 from newsportal.store.link_tables import Task
 from newsportal.store.lists import cursor_of
-from newsportal.store.results import SourceState, StoredArticle, StoryFilter
+from newsportal.store.results import SourceState, StoredArticle, StoryFilter, TopicChange
 from newsportal.store.store import Store
 
 BEIJING = timezone(timedelta(hours=8))
@@ -634,6 +634,19 @@ class TestFounders:
         store.show([first], now=NOW)
         store.hide([second], by="编辑", reason="x", now=NOW + HOUR)
         assert [*states, store.last_hidden()] == [(0, None), (1, NOW), (1, NOW + HOUR)]
+
+    def test_renamed_topic_keeps_its_stories_whoever_assigned_them(self, store: Store) -> None:
+        found = store.add(article("found", topic="旅游"), now=NOW).id
+        both = store.add(article("both", topic="旅游"), now=NOW).id
+        store.mark_topics([TopicChange(both, (TopicMark("出行", "editor"),))], now=NOW)
+        after = store.last_seq()
+        store.rename_topic("旅游", "出行", now=NOW)
+        assert {row.id: row.topic_marks for row in store.articles([found, both])} == {
+            found: (TopicMark("出行", "search"),), both: (TopicMark("出行", "editor"),)
+        }  # fmt: skip
+        assert store.tally().by_topic == {"出行": 2}
+        assert len(store.stories(StoryFilter("出行")).stories) == 2
+        assert {change.id for change in store.changes(after)} == {found, both}
 
     def test_founders_are_unique_and_exclude_threads_and_hidden(self, store: Store) -> None:
         late = store.add(article("late", keywords=("桥", "New York"), published=NOW - HOUR), now=NOW)

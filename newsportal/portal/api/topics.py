@@ -13,6 +13,7 @@ from newsportal.portal.api.paging import change_sources
 from newsportal.portal.context import PortalDep
 from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of
 from newsportal.portal.desk.sources_yaml import config_of
+from newsportal.portal.desk.topics import rename_articles
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.local import Busy
 from newsportal.services.topics import DAYS, Draft, Preview, drop_topic, preview, put_topic, reorder_topic
@@ -104,19 +105,17 @@ def preview_topic(portal: PortalDep, body: TopicPreviewIn) -> Preview:
 
 
 @router.put("/topics/settings/{name}", summary="Add or change a topic", responses=describe(404, 409))
-def save_topic(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
+def save_topic(request: Request, portal: PortalDep, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
     """``name`` is the current name; a new topic has the same name in both places."""
-    _, sources = _read_sources(request)
-    before = name if sources.topic(name) else None
-    if before is None and topic.name.strip() != name:
+    after, exists = topic.name.strip(), _read_sources(request)[1].topic(name) is not None
+    if not exists and after != name:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
-    details = {"before": before, "any": topic.any}
-    action = "topic.change" if before else "topic.add"
-    change_sources(request, put_topic(topic.draft(), before), action, topic.name.strip(), details, digest)
+    before, action = (name, "topic.change") if exists else (None, "topic.add")
+    change_sources(request, put_topic(topic.draft(), before), action, after, {"before": before, "any": topic.any}, digest)
+    if after != name:
+        rename_articles(portal, name, after)
     stamp, sources = _read_sources(request)
-    saved = sources.topic(topic.name.strip())
-    assert saved is not None
-    return _topic_out(saved, stamp)
+    return _topic_out(or_404(sources.topic(after)), stamp)
 
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -14,6 +14,7 @@ from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.article_changes import BULK_CHANGES, Version, article_path, change_many, editor, set_category, undo_change
 from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
+from newsportal.portal.reading.search_query import valid_day
 from newsportal.portal.render import address, notify, redirect_with, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import display_name_function, display_names, find_key
@@ -133,7 +134,8 @@ def _page(visit: Visit, preset: str | None = None) -> Response:
 def _filtered(visit: Visit, base: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
     """Narrow ``base`` by the editor's filters. Words are searched in the index, or without one as a substring of the title."""
     zone, index, words = visit.portal.site.zone, visit.portal.index, values["words"]
-    since, until = (parse_day(values[name], zone) for name in ("since", "until"))
+    days = (valid_day(values[name]) for name in ("since", "until"))
+    since, until = (datetime.combine(date.fromisoformat(day), time(), zone) if day else None for day in days)
     matching: dict[str, Any] = {"title": words}
     if words and index is not None:
         hits = index.search(Query(words, since=since, until=until, sort="time", collapse=False, limit=MAX_HITS, zone=zone)).hits
@@ -141,14 +143,6 @@ def _filtered(visit: Visit, base: ArticleFilter, values: Mapping[str, str | None
     until = until + timedelta(days=1) if until else None
     filters: dict[str, Any] = {name: values[name] for name in ("source", "category", "topic")}
     return replace(base, **filters, **matching, since=since, until=until, before=visit.text("before"), limit=PAGE)
-
-
-def parse_day(text: str | None, zone: tzinfo) -> datetime | None:
-    """Return the start of the day in a date field; None if it is empty or invalid."""
-    try:
-        return datetime.combine(date.fromisoformat(text or ""), time(), zone)
-    except ValueError:
-        return None
 
 
 @router.get("/story/{story_id}/{article_id}/fold")

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import EDIT
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, field_text, parse_form, parse_number, source_path
 from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources import Filter, bar_chart_path, health_texts
@@ -26,6 +26,7 @@ from newsportal.portal.desk.sources_yaml import (
     status_of,
     write,
 )
+from newsportal.portal.desk.topics import rename_articles
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, redirect_with, render
 from newsportal.portal.request_body import Form
@@ -170,8 +171,8 @@ def delete_source(request: Request, key: str) -> Response:
 
 
 @router.post("/sources/undo/{version}/{digest}")
-def undo_change(request: Request, version: str, digest: str) -> Response:
-    """Undo the change that replaced ``version`` by a file with this ``digest``."""
+def undo_change(request: Request, visit: VisitDep, version: str, digest: str) -> Response:
+    """Undo the change that replaced ``version`` by a file with this ``digest``; ``topic`` and ``former``: it renamed a topic."""
     former = next((item for item in versions(path_of(request).resolve()) if item.id == version), None)
     if former is None:
         return notify(request, "/sources/versions", FILE_CHANGED)
@@ -179,6 +180,8 @@ def undo_change(request: Request, version: str, digest: str) -> Response:
         undo = restore_version(request, former, digest, "sources.undo")
     except (OtherKeys, *WRITE_ERRORS) as error:
         return redirect_with(request, "/sources/versions", failure_of(request, error))
+    if (topic := visit.text("topic")) and (name := visit.text("former")):
+        undo = rename_articles(visit.portal, topic, name, undo)
     return notify(request, "/sources", _("The change was undone."), undo=undo)
 
 

@@ -15,7 +15,7 @@ from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, apply_change, config_of, failure_of, path_of, write
 from newsportal.portal.language import _
-from newsportal.portal.render import redirect_with, render
+from newsportal.portal.render import address, redirect_with, render
 from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.wording import by_field
 from newsportal.search.highlight import mark_words, one_line, snippet
@@ -187,12 +187,13 @@ def save_topic(request: Request, visit: VisitDep, fields: Form) -> Response:
     except OSError as error:
         return _form(request, replace(form, others=(failure_of(request, error),)), 503)
     text = visit.say("The topic %(name)s was saved.", name=name)
+    if form.old_name not in (None, name):
+        undo = rename_articles(visit.portal, str(form.old_name), name, undo)
     if form.follow and form.enabled:
-        former = form.old_name if form.old_name != name else None
         number = follow_preview(visit.portal, replace(form, name=name))
         text += " " + visit.say("It has %(num)s {story|stories} of the last week.", num=number)
         try:
-            begin_job(request, "assign", name, assign_command(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
+            begin_job(request, "assign", name, assign_command(FOLLOW_DAYS, name), {"days": FOLLOW_DAYS})
             text += " " + visit.say(FOLLOWS, days=FOLLOW_DAYS)
         except Busy:
             text += " " + visit.say(FOLLOWS_NOT)
@@ -236,15 +237,21 @@ def assign_articles(request: Request, fields: Form) -> Response:
     return start_job(request, "assign", name, words, back="/topics", params={"days": days})
 
 
+def rename_articles(portal: Portal, before: str, after: str, undo: str | None = None) -> str | None:
+    """Rename a topic of stored articles and alerts; return ``undo``, the address that undoes the change of the file, to undo both."""
+    portal.store.rename_topic(before, after, now=portal.now())
+    portal.accounts.alerts.rename_topic(before, after)
+    return undo and address(undo, topic=after, former=before)
+
+
 def follow_preview(portal: Portal, form: TopicForm) -> int:
     """Add the stories of the preview to the topic at once, before the job reaches them; return how many match."""
     now, topic_rule = portal.now(), form.rule()
     try:
-        result = preview(portal.store, portal.index, topic_rule, topic=form.old_name, now=now)
+        result = preview(portal.store, portal.index, topic_rule, topic=form.name, now=now)
     except SearchError:  # the job needs no index
         return 0
-    former = (form.old_name,) if form.old_name and form.old_name != form.name else ()
-    portal.store.mark_topics([marked_topics(hit.article, (topic_rule,), former) for hit in result.newest], now=now)
+    portal.store.mark_topics([marked_topics(hit.article, (topic_rule,)) for hit in result.newest], now=now)
     return len(result.newest)
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from newsportal.portal.access import or_404
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading import assistant
-from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, list_response
+from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
 from newsportal.portal.reading.picture_proxy import headline_picture
 from newsportal.portal.reading.story import State, states
 from newsportal.portal.render import address, render
@@ -73,7 +73,7 @@ def events(request: Request, visit: VisitDep) -> Response:
 def feed(visit: VisitDep, event_id: str, ending: str) -> Response:
     """The newest stories of an event."""
     event = or_404(assistant.visible_event(visit, event_id))
-    ids = [member.story_id for member in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
+    ids = [member.story_id for member in visit.portal.store.events.members([event.id]).get(event.id, [])][-max_stories(ending) :]
     heads = [story.head.id for story in visit.portal.store.by_id(ids[::-1]).values()]
     return list_response(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import explain
 from newsportal.portal.context import Portal, Visit, VisitDep
-from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, list_response
+from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import address, render
@@ -120,6 +120,6 @@ def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
 def feed(visit: VisitDep, ending: str) -> Response:
     """The newest photo stories, with pictures in the text and as enclosures."""
     topic = visit.text("topic")
-    stories = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=ENTRIES)).stories
+    stories = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=max_stories(ending))).stories
     title = feed_addresses(visit, topic).title
     return list_response(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in stories])

@@ -88,11 +88,11 @@ def search_from(get: Callable[..., str | None]) -> SearchRequest:
     """Return the search for parameters: ``get(name)``, ``get(name, limit)``."""
     page, when, kind = get("page") or "", get("when"), get("kind")
     return SearchRequest(
-        text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=_valid_day(get("since")),
-        until=_valid_day(get("until")), kind=kind if kind in KINDS else None, folds="open" if get("folds") == "open" else None,
+        text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=valid_day(get("since")),
+        until=valid_day(get("until")), kind=kind if kind in KINDS else None, folds="open" if get("folds") == "open" else None,
         sort="time" if get("sort") == "time" else "relevance",
         page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1, topic=get("topic"), site=get("site"),
-        category=get("category"), day=_valid_day(get("day")),
+        category=get("category"), day=valid_day(get("day")),
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _day_start(day: str, zone: tzinfo, later: int = 0) -> datetime:
     return datetime.combine(date.fromisoformat(day) + timedelta(days=later), time.min, zone).astimezone(UTC)
 
 
-def _valid_day(text: str | None) -> str | None:
+def valid_day(text: str | None) -> str | None:
     """Return a valid day; the first and last years of ``date`` would overflow in some time zones."""
     try:
         return text if text and 1 < date.fromisoformat(text).year < 9999 and len(text) == 10 else None

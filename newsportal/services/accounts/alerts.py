@@ -7,7 +7,7 @@ sent. It is sent again only on request.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, Literal
@@ -81,6 +81,11 @@ class Alerts(Part):
 
     def save(self, alert: Alert) -> None:
         self._execute(update(ALERTS).where(ALERTS.c.id == alert.id).values(_written(alert)))
+
+    def rename_topic(self, before: str, after: str) -> None:
+        for alert in self.all():
+            if alert.of == before and alert.about in ("topic", *SCHEDULED):
+                self.save(replace(alert, of=after))
 
     def drop(self, id: str) -> None:
         with self._write() as connection:

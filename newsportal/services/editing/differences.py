@@ -1,7 +1,6 @@
 """Differences between two texts: paragraphs are aligned first, then the words of changed ones. Pure.
 
-Words are those of ``text.segment``; white space is normalised. Comparisons that cost more than :data:`MAX_COST` show complete removal and
-insertion.
+Words are those of ``text.segment``; white space is normalised. Comparisons that cost more than :data:`MAX_COST` show removal and insertion.
 """
 
 import re

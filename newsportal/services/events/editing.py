@@ -119,8 +119,7 @@ class Revision:
 
 
 def revise(store: Store, now: datetime, progress: Callable[[int, int], object], budget: int = BUDGET) -> Revision:
-    """Revise the events changed since the last pass, oldest change first: split unconnected ones, merge equal ones. May be stopped at any
-    time.
+    """Revise the events changed since the last pass, oldest change first: split unconnected ones, merge equal ones. May be stopped.
 
     Editors have precedence: stories that they moved stay, events that they named or pinned are neither split nor merged into others. Each
     change is an ordinary edit without an author; once undone, it is not repeated.

@@ -19,8 +19,7 @@ class TargetDown(NewsportalError):
 
 
 class BadTarget(NewsportalError):
-    """Raised by a target that does not match ``sources.yaml``: a missing table or column. Nothing is published until it is corrected; the
-    caller reports it."""
+    """Raised by a target that does not match ``sources.yaml``: a missing table or column. Nothing is published until it is corrected."""
 
 
 class UnknownTarget(NewsportalError):
