@@ -96,7 +96,7 @@ def seen(client: Any, queue: RedisQueue, number: int, hosts: int) -> None:
     empty = 0
     before = spent(client)
     for start in range(0, number, BATCH):
-        queue.push([Task(str(n), "seen.example", "", seen=url_of(n, hosts)) for n in range(start, min(start + BATCH, number))])
+        queue.push([Task(str(n), "seen.example", "", fingerprint=url_of(n, hosts)) for n in range(start, min(start + BATCH, number))])
         if start == 0:
             empty = used(client)
         client.delete("rss:requests", "rss:requests:tasks", "rss:requests:hosts")  # the tasks themselves are not what is measured

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from newsportal.errors import StoreError
 from newsportal.store import open_store
-from newsportal.store.link_tables import HELD, LATER, LEASED, LINKS, OUTSTANDING
+from newsportal.store.link_tables import DEFERRED, HELD, LEASED, LINKS, OUTSTANDING
 from newsportal.store.store import Store
 from tests import forked
 
@@ -106,7 +106,7 @@ def opened(uri: str, workers: Workers, until: float) -> Store:
 def unfinished(store: Store) -> Sequence[Any]:
     """Return the waiting and leased rows of the link table."""
     query = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
-    query = query.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
+    query = query.where(LINKS.c.state.in_((*OUTSTANDING, DEFERRED, HELD)))
     return store.links.read(lambda tx: tx.connection.execute(query).all())
 
 

@@ -102,7 +102,7 @@ def queue_state(state: QueueState, retries: Collection[WaitingLinks] = ()) -> di
     return {
         "queue": state.name,
         **pick(state, "waiting", "later", "leased", "aside"),
-        "workers": [asdict(worker) | {"since": _iso(moment(worker.since)), "beat": _iso(moment(worker.beat))} for worker in state.workers],
+        "workers": [asdict(row) | {name: _iso(moment(getattr(row, name))) for name in ("since", "heartbeat")} for row in state.workers],
         "hosts": [asdict(host) for host in state.hosts],
         "retries": [
             {**pick(row, "source", "reason"), "links": row.number, "next": None if row.next is None else _iso(moment(row.next))}
@@ -168,13 +168,13 @@ def rows_of(
         tuple(QueueRow(state.name, state.waiting, state.later, state.leased, state.aside, len(state.workers)) for state in states),
         tuple(
             WorkerRow(
-                *(worker.name, state.name, moment(worker.since), moment(worker.beat), worker.leased, len(worker.hosts)),
-                doing=", ".join(f"{name}: {value}" for name, value in worker.doing.items()),
+                *(worker.name, state.name, moment(worker.since), moment(worker.heartbeat), worker.leased, len(worker.hosts)),
+                activity=", ".join(f"{name}: {value}" for name, value in worker.activity.items()),
             )
             for state in states
             for worker in state.workers
         ),
-        tuple(BusyHost(host.host, state.name, host.waiting, host.holder, host.free_in) for state in states for host in state.hosts),
+        tuple(BusyHost(host.host, state.name, host.waiting, host.holder, host.next_request_in) for state in states for host in state.hosts),
         tuple(
             AsideRow(name, row.task.id, mask(url_of(row.task.body) or row.task.host), row.reason, moment(row.since)) for name, row in aside
         ),
@@ -202,11 +202,11 @@ def _show(found: Queues) -> None:
         console.print("\nno workers are running")
     now = datetime.now(UTC)
     workers = (
-        (row.name, row.queue, _iso(row.since), f"{max(0.0, (now - row.beat).total_seconds()):.0f} s ago", row.leased, row.hosts, row.doing)
-        for row in found.workers
+        (row.name, row.queue, _iso(row.since), f"{max(0.0, ago.total_seconds()):.0f} s ago", row.leased, row.hosts, row.activity)
+        for row, ago in ((row, now - row.heartbeat) for row in found.workers)
     )
-    show(("worker", "queue", "since", "last heartbeat", "leased", "hosts", "doing"), workers, ("leased", "hosts"))
-    hosts = ((row.host, row.queue, row.waiting, row.holder or "", f"{row.free_in:.1f} s") for row in found.hosts)
+    show(("worker", "queue", "since", "last heartbeat", "leased", "hosts", "activity"), workers, ("leased", "hosts"))
+    hosts = ((row.host, row.queue, row.waiting, row.holder or "", f"{row.next_request_in:.1f} s") for row in found.hosts)
     show(("host", "queue", "waiting", "held by", "next request in"), hosts, ("waiting", "next request in"))
     retries = ((row.reason, row.source, row.links, "" if row.next is None else _iso(row.next)) for row in found.retries)
     show(("links that failed temporarily", "source", "links", "next try"), retries, ("links",))

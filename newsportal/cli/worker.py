@@ -152,7 +152,7 @@ def return_leases(process: AsyncCrawlerProcess) -> None:
     if not running:
         return
     for crawler in running:
-        if (scheduler := scheduler_of(crawler)) is not None and scheduler.queue is not None:
-            scheduler.queue.leave()
+        if (scheduler := scheduler_of(crawler)) is not None and scheduler.feeder is not None and scheduler.feeder.queue is not None:
+            scheduler.feeder.queue.leave()
     sys.stdout.flush()
     os._exit(0)

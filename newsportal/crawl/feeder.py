@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy import Request
@@ -34,8 +34,8 @@ Found = TypeVar("Found")
 TICK: Final = 0.25  # seconds between two exchanges when idle, so that requests of other workers start soon
 MIN_POLL: Final = 0.05  # seconds between two requests for work without other changes
 GATHER_SECONDS: Final = 0.005  # seconds to collect changes before an exchange: the links of a page arrive one by one
-MAX_BEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
-MIN_BEATS: Final = 4  # heartbeats per lease at least: two may be late
+MAX_HEARTBEAT: Final = 5.0  # seconds between two heartbeats at most: a twelfth of the default lease
+MIN_HEARTBEATS: Final = 4  # heartbeats per lease at least: two may be late
 AHEAD_SECONDS: Final = 2.0  # seconds of work prefetched per host: the queue may be unavailable for this time without idle hosts
 MAX_HOLDS: Final = 50  # hosts requested in one exchange
 RETRY_PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between retries while the queue is unavailable; the last one repeats
@@ -61,19 +61,19 @@ class Feeder:
     away_since: float | None = None
     store_failed: bool = False  # the queue is unavailable because its store failed STORE_TRIES times in a row
     _next: Order = field(init=False)
+    _acknowledging: frozenset[str] = frozenset()  # tasks being acknowledged by the current exchange
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
     _task: asyncio.Task[None] | None = None
     _changes: int = 0
     _drained: tuple[int, bool] = (-1, False)
     _last_take: float = 0.0
-    _last_beat: float = 0.0
+    _last_heartbeat: float = 0.0
     _poll_in: float = 0.0
     _failures: int = 0
     _read: list[bytes] = field(default_factory=list)
     _starts_read: float = 0.0
     _over: bool = False
-
     host_locks: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,7 +88,10 @@ class Feeder:
         self._task.add_done_callback(lambda task: None if task.cancelled() or not (error := task.exception()) else broken(error))
 
     def push(self, task: Task) -> None:
-        self._next.push.append(task)
+        if task.id in self._acknowledging or task.id in self._next.done or self.leases.is_done(task.id, self.crawl.in_progress):
+            self._next.requeue.append(task)
+        else:
+            self._next.push.append(task)
         self.changed()
 
     def changed(self) -> None:
@@ -101,9 +104,9 @@ class Feeder:
         self._wake.set()
 
     @property
-    def beat_seconds(self) -> float:
+    def heartbeat_seconds(self) -> float:
         """Seconds between two heartbeats."""
-        return min(MAX_BEAT, self.lease / MIN_BEATS)
+        return min(MAX_HEARTBEAT, self.lease / MIN_HEARTBEATS)
 
     @property
     def quiet(self) -> bool:
@@ -124,10 +127,9 @@ class Feeder:
                 break
             await asyncio.sleep(RETRY_PAUSES[0])
         if self.queue is not None:
-            with suppress(FrontierUnavailable, FrontierRefused):
-                await self._in_thread(self.queue.leave)
-            with suppress(FrontierUnavailable, FrontierRefused):
-                await self._in_thread(self.queue.close)
+            for step in (self.queue.leave, self.queue.close):
+                with suppress(FrontierUnavailable, FrontierRefused):
+                    await self._in_thread(step)
         self._thread.shutdown(wait=False)
 
     # the conversation
@@ -157,14 +159,17 @@ class Feeder:
         """Exchange an order for an answer. ``None`` while the queue is unavailable: the order's content is merged into the next one."""
         if not order.has_content:
             return Answer()
+        self._acknowledging = frozenset(order.done)
         try:
             answer = await self._in_thread(lambda: self._exchange(order))
         except FrontierUnavailable as fault:
             self._went_away(fault)
             later = self._next
-            later.push[:0], later.done[:0], later.back[:0] = order.push, order.done, order.back
+            later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
             later.free = {**order.free, **later.free}
             return None
+        finally:
+            self._acknowledging = frozenset()
         if self.away_since is not None:
             self.away_since, self._failures, self.store_failed = None, 0, False
             logger.warning("the queue of requests is available again")
@@ -174,10 +179,10 @@ class Feeder:
     def _exchange(self, order: Order) -> Answer:
         if self.queue is None:
             self.queue = self.open()
-        batches, rest = order.push_batches(BATCH)
-        for batch in batches:
-            self.queue.push(batch)
-        return self.queue.exchange(replace(order, push=rest))
+        while len(order.push) > BATCH:
+            self.queue.push(order.push[:BATCH])
+            del order.push[:BATCH]
+        return self.queue.exchange(order)
 
     async def _in_thread(self, function: Callable[[], Found]) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
@@ -192,8 +197,8 @@ class Feeder:
             return order
         now = time.monotonic()
         order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:MAX_HOLDS]
-        if now - self._last_beat >= self.beat_seconds:
-            order.beat, self._last_beat = dict(self.activity), now
+        if now - self._last_heartbeat >= self.heartbeat_seconds:
+            order.heartbeat, self._last_heartbeat = dict(self.activity), now
         places = max(self.prefetch - self.host_queues.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, MIN_POLL), TICK)):
             order.take, self._last_take = places, now

@@ -48,6 +48,11 @@ class Leases:
         lease = self._held.get(id or "")
         return lease is not None and lease.waiting == 1 and not lease.out
 
+    def is_done(self, id: str, in_progress: Container[Any]) -> bool:
+        """Return whether all requests of a lease are done, though it is not acknowledged."""
+        lease = self._held.get(id)
+        return lease is not None and not lease.waiting and all(request not in in_progress for request in lease.out)
+
     def mark_lost(self, ids: set[str]) -> Iterator[HeldLease]:
         for id in ids:
             lease = self._held.get(id)

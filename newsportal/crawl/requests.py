@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
@@ -28,6 +28,9 @@ from newsportal.items import Link, content_id
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+Kind = TypeVar("Kind")
 
 BAD_URL = "bad-address"  # the reason for an invalid URL of a link: http://host:99999/, javascript:…
 
@@ -82,6 +85,15 @@ class UnreadableTask(NewsportalError):
     """Raised for a task whose body is not a request of this spider. The scheduler counts and drops it; its link remains in the store."""
 
 
+def configured_class(settings: BaseSettings, name: str, base: type[Kind]) -> type[Kind]:
+    """Return the subclass of ``base`` that a setting names; ``base`` itself in place of scrapy-redis' own. Raises ``FrontierRefused``."""
+    path = settings.get(name)
+    found = base if not path or str(path).startswith("scrapy_redis.") else load_object(path)
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise FrontierRefused(f"{name} is {path}: name a subclass of {base.__module__}.{base.__name__}, or nothing")
+    return found
+
+
 class DupeFilter:
     """Name requests for the queue's duplicate filter: by Scrapy's fingerprint. The setting ``SCHEDULER_DUPEFILTER_CLASS`` may name a
     subclass; scrapy-redis' own filters are replaced by this one, whose names expire after a while."""
@@ -91,11 +103,7 @@ class DupeFilter:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DupeFilter:
-        path = crawler.settings.get("SCHEDULER_DUPEFILTER_CLASS")
-        filter_class = cls if not path or str(path).startswith("scrapy_redis.") else load_object(path)
-        if not (isinstance(filter_class, type) and issubclass(filter_class, cls)):
-            raise FrontierRefused(f"SCHEDULER_DUPEFILTER_CLASS is {path}: name a subclass of {cls.__module__}.{cls.__name__}, or nothing")
-        return filter_class(crawler)
+        return configured_class(crawler.settings, "SCHEDULER_DUPEFILTER_CLASS", cls)(crawler)
 
     def seen_name(self, request: Request) -> str | None:
         """Return the fingerprint; ``None``: the request is never filtered."""
@@ -106,8 +114,8 @@ class DupeFilter:
 # writing
 
 
-def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
-    """Serialize a request. ``seen``: its fingerprint if it is subject to the duplicate filter. Raises :class:`UnserializableRequest`."""
+def task_of(request: Request, spider: Spider, fingerprint: str | None = None) -> Task:
+    """Serialize a request. ``fingerprint``: if it is subject to the duplicate filter. Raises :class:`UnserializableRequest`."""
     parts = {
         "url": request.url,
         "method": request.method if request.method != "GET" else None,
@@ -140,7 +148,7 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
         at=request.meta.get(AT),
         lane=request.meta.get(LANE),
         source=request.meta.get("source"),
-        seen=None if is_link else seen,
+        fingerprint=None if is_link else fingerprint,
         link=is_link,
     )
 

@@ -154,11 +154,6 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         self.host_queues.add(host, WaitingRequest(request, lease))
         return True
 
-    @property
-    def queue(self) -> Queue | None:
-        """``None`` before it is opened, and in a replay."""
-        return None if self.feeder is None else self.feeder.queue
-
     # what the feeder asks
 
     @property
@@ -315,5 +310,4 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
 
 def _keep_open() -> None:
-    """Raise ``DontCloseSpider``."""
     raise DontCloseSpider

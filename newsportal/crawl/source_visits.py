@@ -110,7 +110,7 @@ def note_moved(tracker: LinkTracker, source: str, response: Response) -> None:
     urls = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
     if moved := moved_to(urls[0], response.url, reasons):
-        tracker.visit_counts.record_moved(source, moved)
+        tracker.visit_counts.record(source, "moved", moved)
 
 
 def moved_to(requested: str, answered: str, statuses: Iterable[int]) -> str | None:
@@ -129,7 +129,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
     sources = tracker.sources
     if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
         return
-    tracker.visit_counts.record_hub(source, hub)
+    tracker.visit_counts.record(source, "hub", hub)
     with warned(logger, "the hub of %s could not be stored", source, source=source):
         await asyncio.to_thread(_save_subscription, tracker, source, hub, topic)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from scrapy.statscollectors import StatsCollector
@@ -118,13 +118,9 @@ class VisitCounters:
             part = self._parts[source]
             part.asked_wait = max(seconds, part.asked_wait or 0.0)
 
-    def record_moved(self, source: str, url: str) -> None:
+    def record(self, source: str, column: Literal["moved", "hub"], url: str) -> None:
         with self._lock:
-            self._parts[source].moved = url
-
-    def record_hub(self, source: str, url: str) -> None:
-        with self._lock:
-            self._parts[source].hub = url
+            setattr(self._parts[source], column, url)
 
     @property
     def uncounted(self) -> frozenset[str]:

@@ -79,9 +79,9 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         scheduler = scheduler_of(self.crawler)
         if scheduler is None or scheduler.feeder is None:
             return None
-        if scheduler.queue is None:
+        if scheduler.feeder.queue is None:
             raise FrontierUnavailable("the queue of requests is not yet open")
-        return scheduler.queue
+        return scheduler.feeder.queue
 
     # overridden by subclasses
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Executable, bindparam, delete, func, insert, 
 
 from newsportal.store.columns import name, storable
 from newsportal.store.dialects import chunks
-from newsportal.store.link_tables import ASIDE, DONE, HELD, HOST_QUEUES, LATER, LEASED, LINKS, OVER, WAITING, Moments, Task, Terms
+from newsportal.store.link_tables import DEFERRED, DONE, HELD, HOST_QUEUES, LEASED, LINKS, OVER, POISONED, WAITING, Moments, Task, Terms
 
 SLICE: Final = 500  # rows deleted in one transaction: some hundredths of a second in which other writers wait
 SUSPECT_TRIES: Final = 2  # died workers after which a request is leased on its own. One death may be bad luck: a worker has many requests.
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     tries: int
     worker: int | None
     link: int
-    seen: int | None
+    fingerprint: int | None
     failures: int
 
 
@@ -39,12 +39,12 @@ TASK: Final = [*ROW, LINKS.c.body, LINKS.c.not_before]
 OF_IDS = select(*ROW).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 DUE = (
     select(*ROW)
-    .where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("until"), LINKS.c.state == LATER)
+    .where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("until"), LINKS.c.state == DEFERRED)
     .order_by(LINKS.c.not_before)
     .limit(bindparam("most"))
 )
-SEEN = select(LINKS.c.seen).where(
-    LINKS.c.queue == bindparam("q"), LINKS.c.seen.in_(bindparam("names", expanding=True)), LINKS.c.changed > bindparam("after")
+SEEN = select(LINKS.c.fingerprint).where(
+    LINKS.c.queue == bindparam("q"), LINKS.c.fingerprint.in_(bindparam("names", expanding=True)), LINKS.c.changed > bindparam("after")
 )
 INSERT = insert(LINKS)
 MOVE = (
@@ -98,7 +98,7 @@ class LinkTransaction:
         """Add tasks, and return the ids added. Tasks that are waiting, leased, set aside or seen are skipped; finished ones wait again."""
         by_id = {task.id: task for task in tasks}
         existing = {row.id: row for row in self.rows(by_id)}
-        numbers = {task.id: number_of(task.seen) for task in by_id.values() if task.seen is not None}
+        numbers = {task.id: number_of(task.fingerprint) for task in by_id.values() if task.fingerprint is not None}
         seen, after = set[int | None](), self.wall - self.terms.forget
         for chunk in chunks(numbers.values()):
             seen.update(self.connection.scalars(SEEN, {"q": self.queue, "names": chunk, "after": after}))
@@ -111,10 +111,11 @@ class LinkTransaction:
                 seen.add(number)
             later = task.at is not None and task.at > self.wall
             values: dict[str, Any] = {
-                "id": task.id, "queue": self.queue, "state": LATER if later else "ready" if task.lane is None else "behind",
+                "id": task.id, "queue": self.queue, "state": DEFERRED if later else "ready" if task.lane is None else "behind",
                 "host": name(task.host), "source": None if task.source is None else name(task.source), "precedence": -task.priority,
-                "not_before": task.at, "lane": None if task.lane is None else name(task.lane), "seen": number if row is None else row.seen,
-                "link": int(task.link), "tries": 0, "failures": 0, "added": self.wall, "changed": self.wall, "body": storable(task.body),
+                "not_before": task.at, "lane": None if task.lane is None else name(task.lane),
+                "fingerprint": number if row is None else row.fingerprint, "link": int(task.link), "tries": 0, "failures": 0,
+                "added": self.wall, "changed": self.wall, "body": storable(task.body),
             }  # fmt: skip
             if row is None:
                 fresh.append(values)
@@ -147,7 +148,7 @@ class LinkTransaction:
     def give_back(self, rows: Iterable[Row], at: float | None = None, **also: Any) -> None:
         """Return leased, set aside or due rows to the queue, with their old priority. ``at``: earliest time."""
         if at is not None and at > self.wall:
-            self.move(list(rows), LATER, not_before=at, **also)
+            self.move(list(rows), DEFERRED, not_before=at, **also)
             return
         places = defaultdict[str, list[Row]](list)
         for row in rows:
@@ -155,12 +156,12 @@ class LinkTransaction:
         for state, found in places.items():
             self.move(found, state, since=self.ticks if state == "suspect" else None, **also)
 
-    def set_aside(self, row: Row, worker: str) -> None:
+    def count_death(self, row: Row, worker: str) -> None:
         tries = row.tries + 1
         if tries < self.terms.tries:
             self.give_back([row._replace(tries=tries)], tries=tries)
         else:
-            self.move([row], ASIDE, since=self.wall, tries=tries, reason=f"{tries} workers died while they had it, at last {worker}")
+            self.move([row], POISONED, since=self.wall, tries=tries, reason=f"{tries} workers died while they had it, at last {worker}")
 
     def end(self, rows: Collection[Row], state: str, reason: str | None = None) -> None:
         self.move(rows, state, body="", reason=None if reason is None else storable(reason), not_before=None)
@@ -181,7 +182,7 @@ class LinkTransaction:
 
     def clear(self) -> int:
         """Delete some of the waiting rows, and return their number."""
-        query = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, LATER, HELD))).limit(SLICE)
+        query = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, DEFERRED, HELD))).limit(SLICE)
         rows = self._select(query)
         self.remove(rows)
         return len(rows)
@@ -190,7 +191,7 @@ class LinkTransaction:
         """Remove fingerprints, so that requests pushed but never fetched do not count as seen."""
         of_queue = LINKS.c.queue == self.queue
         self.connection.execute(delete(LINKS).where(of_queue, LINKS.c.state == DONE))
-        self.connection.execute(update(LINKS).where(of_queue, LINKS.c.seen.is_not(None)).values(seen=None))
+        self.connection.execute(update(LINKS).where(of_queue, LINKS.c.fingerprint.is_not(None)).values(fingerprint=None))
 
     # derived tables
 

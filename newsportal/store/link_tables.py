@@ -12,11 +12,11 @@ from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE
 # ready: may be leased when its host is free; behind: another row of its lane comes first; suspect: leased on its own
 WAITING: Final = ("ready", "behind", "suspect")
 
-LATER: Final = "later"  # waits until not_before
+DEFERRED: Final = "deferred"  # waits until not_before
 HELD: Final = "held"  # a feed entry without a request of its own: its list page, or the next visit, supplies the article
 
 LEASED: Final = "leased"
-ASIDE: Final = "aside"  # several workers died with it; waits for a decision of the operator (newsportal frontier aside)
+POISONED: Final = "poisoned"  # several workers died with it; waits for a decision of the operator (newsportal frontier aside)
 
 STORED: Final = "stored"
 FAILED: Final = "failed"
@@ -42,7 +42,7 @@ class Terms:
 @dataclass(frozen=True, slots=True)
 class Task:
     """A waiting request. ``body``: the request as JSON, opaque to the queue. ``at``: seconds since 1970. ``source``: whose visit found it.
-    ``seen``: fingerprint for the duplicate filter, if any. ``link``: whether it is a link, whose row is kept when finished."""
+    ``fingerprint``: for the duplicate filter, if any. ``link``: whether it is a link, whose row is kept when finished."""
 
     id: str
     host: str
@@ -51,7 +51,7 @@ class Task:
     at: float | None = None
     lane: str | None = None
     source: str | None = None
-    seen: str | None = None
+    fingerprint: str | None = None
     link: bool = False
 
 
@@ -93,7 +93,7 @@ LINKS = Table(
     Column("precedence", Integer, nullable=False),
     Column("not_before", Float(53)),
     Column("lane", String(NAME_CHARS)),
-    Column("seen", BigInteger),
+    Column("fingerprint", BigInteger),
     *(Column(name, Integer, nullable=False) for name in ("link", "tries", "failures")),
     Column("worker", BigInteger),
     Column("since", Float(53)),
@@ -107,7 +107,7 @@ LINKS = Table(
     Index("ix_links_source_state", "source", "state"),
     Index("ix_links_queue_lane_state", "queue", "lane", "state"),
     Index("ix_links_worker", "worker"),
-    Index("ix_links_queue_seen", "queue", "seen"),
+    Index("ix_links_queue_fingerprint", "queue", "fingerprint"),
 )
 """One row per link (``id``: hash of its identity) or request (``id``: hash of the request); ``queue`` is the spider. ``precedence``:
 negative priority, so that one index has the order. ``tries``: workers that died with it. ``body``: the request as JSON, else empty."""

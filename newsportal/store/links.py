@@ -16,8 +16,8 @@ from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import Part, select_in
 from newsportal.store.link_rows import LinkTransaction, rows_of
 from newsportal.store.link_tables import (
+    DEFERRED,
     HELD,
-    LATER,
     LEASED,
     LINKS,
     OVER,
@@ -104,12 +104,12 @@ class Links(Part):
         """Record a temporary failure of a link, which waits until ``at`` (``None``: only for its host)."""
         with self.transaction() as tx:
             for row in tx.rows([id], anywhere=True):
-                if row.state in (*WAITING, LATER, LEASED, HELD):
+                if row.state in (*WAITING, DEFERRED, LEASED, HELD):
                     tx.fail(row, reason, at)
 
     def release(self, source: str, until: float) -> list[str]:
         """Retry links of a source now that failed temporarily and wait no longer than ``until``, and return their ids."""
-        waiting = (LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1, LINKS.c.not_before <= until)
+        waiting = (LINKS.c.state == DEFERRED, LINKS.c.reason.is_not(None), LINKS.c.link == 1, LINKS.c.not_before <= until)
         query = select(LINKS.c.id).where(LINKS.c.source == stored_name(source), *waiting)
         if not self._scalars(query.limit(1)):
             return []
@@ -135,7 +135,7 @@ class Links(Part):
     def waiting(self) -> list[WaitingLinks]:
         """Return links that wait for a retry, by queue, source and reason."""
         columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
-        query = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == LATER).group_by(*columns)
+        query = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == DEFERRED).group_by(*columns)
         rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(query)]
         return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
 

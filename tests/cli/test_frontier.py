@@ -91,7 +91,7 @@ def set_aside(portal: Portal, *names: str) -> None:
             now[0] += 10
             other = TableQueue(links, "rss", terms=terms_of(sources))
             portal.opened.append(other)
-            other.beat()
+            other.heartbeat()
             other.leave()
 
 
@@ -111,15 +111,15 @@ def test_status(portal: Portal) -> None:
     rss.push([task("1"), task("2"), task("3", "b.example")])
     hub.push([task("1")])
     rss.take(1, delay=1, ahead=1)
-    rss.beat({"visit": "feed:甲[b]"})
+    rss.heartbeat({"visit": "feed:甲[b]"})
     first, second = portal.lines()
     assert (first["queue"], first["waiting"], first["leased"]) == ("hub", 1, 0)
     assert (second["queue"], second["waiting"], second["leased"], second["later"], second["aside"]) == ("rss", 2, 1, 0, 0)
     (worker,) = second["workers"]
     assert worker["leased"] == 1
     assert worker["hosts"] == ["a.example"]
-    assert worker["doing"] == {"visit": "feed:甲[b]"}
-    assert worker["beat"] >= worker["since"] > "2020"
+    assert worker["activity"] == {"visit": "feed:甲[b]"}
+    assert worker["heartbeat"] >= worker["since"] > "2020"
     assert {host["host"]: host["waiting"] for host in second["hosts"]} == {"a.example": 1, "b.example": 1}
     text = portal.says("status", "--spider", "rss").output
     for words in (worker["name"], "visit: feed:甲[b]", "b.example", "s ago", "waiting"):

@@ -181,11 +181,11 @@ def test_task_pushed_during_the_check_is_requested_once(file: Path) -> None:
     run(crawl, crawled)
 
 
-@pytest.mark.parametrize(("lease", "beat"), [(1.0, 0.25), (60.0, 5.0), (3600.0, 5.0)])
-def test_heartbeat_is_a_quarter_of_the_lease_at_most_five_seconds(lease: float, beat: float) -> None:
+@pytest.mark.parametrize(("lease", "heartbeat"), [(1.0, 0.25), (60.0, 5.0), (3600.0, 5.0)])
+def test_heartbeat_is_a_quarter_of_the_lease_at_most_five_seconds(lease: float, heartbeat: float) -> None:
     crawl = Crawl(lambda: None)
     crawl.feeder.lease = lease
-    assert crawl.feeder.beat_seconds == beat
+    assert crawl.feeder.heartbeat_seconds == heartbeat
 
 
 def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytes
         await crawl.taken(1)
         for _ in range(10):
             now[0] += 0.06
-            await until(lambda: crawl.feeder._last_beat == now[0])
+            await until(lambda: crawl.feeder._last_heartbeat == now[0])
             assert other.take(1, delay=0.0, ahead=1.0).leases == ()
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)

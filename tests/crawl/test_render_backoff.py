@@ -11,7 +11,7 @@ from sqlalchemy import update
 from newsportal.crawl.link_tracker import HANG_PAUSE, LinkTracker, utcnow
 from newsportal.crawl.requests import id_of
 from newsportal.items import Link
-from newsportal.store.link_tables import LATER, LINKS
+from newsportal.store.link_tables import DEFERRED, LINKS
 
 KEY = "feed:甲"
 PAGE = Link("https://a.example/hangs.html", KEY, title="题")
@@ -24,7 +24,7 @@ def visit(tracker: LinkTracker, reason: str = "render-timeout") -> int:
         await tracker.begin(await tracker.state(KEY))
         released, _ = await tracker.resume(KEY)
         fresh = (await tracker.filter_new([PAGE], SPIDER, ask)).fresh
-        due = tracker.store.links.states([id_of(PAGE)])[id_of(PAGE)].state != LATER
+        due = tracker.store.links.states([id_of(PAGE)])[id_of(PAGE)].state != DEFERRED
         assert due == bool(released or fresh)
         if due:
             await tracker.fail(PAGE, reason, later=True)

@@ -179,14 +179,21 @@ def test_task_id_of_a_link_is_independent_of_its_request(spider: Reads) -> None:
 
     other = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
     assert task(other, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)
-    assert (task(LINK).link, task(LINK).seen) == (True, None)
+    assert (task(LINK).link, task(LINK).fingerprint) == (True, None)
     assert task(Link(LINK.url, LINK.source, identity="a.example/1#2")).id != id_of(LINK)
 
 
 def test_task_has_the_fields_of_the_queue(spider: Reads) -> None:
     meta = {"lane": "region:甲", "not_before": 5.0, "source": "region:甲", LEASE: "1", PARENT: "2", "download_slot": "x"}
     task = task_of(Request("http://A.example:8080/x", spider.read, meta=meta, priority=3), spider, "seen")
-    assert (task.host, task.priority, task.at, task.lane, task.source, task.seen) == ("a.example", 3, 5.0, "region:甲", "region:甲", "seen")
+    assert (task.host, task.priority, task.at, task.lane, task.source, task.fingerprint) == (
+        "a.example",
+        3,
+        5.0,
+        "region:甲",
+        "region:甲",
+        "seen",
+    )
     assert json.loads(task.body)["meta"] == {"source": "region:甲"}
 
 

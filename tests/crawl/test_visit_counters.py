@@ -21,8 +21,8 @@ def test_counts_are_taken_once() -> None:
     counts.record_published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
     counts.record_wait("feed:甲", 60.0)
     counts.record_wait("feed:甲", 30.0)
-    counts.record_hub("feed:甲", "https://hub.example/")
-    counts.record_moved("feed:甲", "https://new.example/feed")
+    counts.record("feed:甲", "hub", "https://hub.example/")
+    counts.record("feed:甲", "moved", "https://new.example/feed")
     parts = sorted(counts.take_visits(NOW), key=lambda part: part.source)
     assert parts == [
         Visit("feed:乙", NOW, list_failed={"dns": 1}),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from newsportal.crawl.queues.base import Queue, Terms
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.redis_connection import connect, is_cluster, is_configured, masked_url, queue_names_in
-from newsportal.errors import FrontierRefused
 from newsportal.items import content_id
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
@@ -62,14 +61,9 @@ def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
 
 def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **options: Any) -> Kind:
     """``owner``: the store that the links belong to."""
-    from scrapy.utils.misc import load_object
+    from newsportal.crawl.requests import configured_class
 
-    path = settings.get("SCHEDULER_QUEUE_CLASS")
-    if path and not str(path).startswith("scrapy_redis."):  # scrapy-redis' queues pop: requests in flight are lost
-        loaded = load_object(path)
-        if not (isinstance(loaded, type) and issubclass(loaded, kind)):
-            raise FrontierRefused(f"SCHEDULER_QUEUE_CLASS is {path}: name a subclass of {kind.__module__}.{kind.__name__}, or nothing")
-        kind = loaded
+    kind = configured_class(settings, "SCHEDULER_QUEUE_CLASS", kind)  # scrapy-redis' queues pop: requests in flight are lost
     keys = {"queue_key": settings.get("SCHEDULER_QUEUE_KEY"), "seen_key": settings.get("SCHEDULER_DUPEFILTER_KEY")}
     options |= {parameter: key for parameter, key in keys.items() if key}
     options |= {"owner": content_id(owner), "owner_name": mask(owner), "where": masked_url(settings), "prefixes": _prefixes(settings)}

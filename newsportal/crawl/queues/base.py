@@ -2,7 +2,7 @@
 
 - **Atomic exchanges.** The changes of an :class:`Order` are applied together or not at all, and may be repeated.
 - **Leases, not pops.** A task that is taken is leased to its worker. It is deleted once the worker reports ``done``; if the worker dies (no
-  ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process has ended), the task returns to the queue.
+  ``heartbeat`` for :data:`Terms.lease` seconds; on one machine also: its process has ended), the task returns to the queue.
 - **No duplicates.** A task is identified by its ``id``; pushed while it waits, is leased or set aside, it is refused. ``push`` may be
 repeated.
 - **Poison.** A task during which :data:`Terms.tries` workers died is set aside, visible, with its reason. One during which two workers died
@@ -14,7 +14,7 @@ repeated.
   host that another worker waits for after its current leases.
 - **Lanes.** Of tasks with the same ``lane`` one is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done).
 - **Order.** Within a host by priority (higher first), then first come, first served. A task with ``at`` waits until then.
-- **Seen.** A task with a ``seen`` name is refused if a task of that name was pushed within :data:`Terms.forget` seconds.
+- **Seen.** A task with a ``fingerprint`` is refused if one with the same was pushed within :data:`Terms.forget` seconds.
 - **Time** is the backend's (Redis' clock, so that clocks of machines may differ; the machine's clock on disk). A clock that jumps back
   delays nothing by more than the longest delay of a host.
 
@@ -31,7 +31,6 @@ from itertools import count
 from typing import Protocol
 
 from newsportal.services.jobs.records import is_running, process_start
-from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import Task as Task
 from newsportal.store.link_tables import Terms as Terms
 from newsportal.store.link_tables import WaitingLinks as WaitingLinks
@@ -94,19 +93,21 @@ class SetAside:
 class Order:
     """Changes and requests of a worker in one exchange, in this order.
 
-    ``done``: ids whose callbacks and items are finished; their lanes advance. ``push``: tasks to queue. ``back``: ids to return unfinished,
-    and the earliest time to lease them (seconds since 1970; ``None``: now); no try is counted. ``free``: hosts to release, each with the
-    seconds until the next worker may send requests. ``beat``: heartbeat that extends leases and locks, with the worker's current activity
-    (empty: unchanged). ``hold``: hosts to lock for requests outside the queue (robots.txt, images). ``take``: number of tasks to lease,
-    from hosts that this worker holds or that are free and become its own; ``None``: none. ``delay``: seconds between two requests to a
-    host, ``ahead``: seconds of work wanted: at most ``ahead / delay`` tasks per host, and at least one.
+    ``push``: tasks to queue. ``done``: ids whose callbacks and items are finished; their lanes advance. ``requeue``: tasks to queue again
+    although this order ends their leases. ``back``: ids to return unfinished, and the earliest time to lease them (seconds since 1970;
+    ``None``: now); no try is counted. ``free``: hosts to release, each with the seconds until the next worker may send requests.
+    ``heartbeat``: the worker's current activity (empty: unchanged); it extends leases and locks. ``hold``: hosts to lock for requests
+    outside the queue (robots.txt, images). ``take``: number of tasks to lease, from hosts that this worker holds or that are free and
+    become its own; ``None``: none. ``delay``: seconds between two requests to a host, ``ahead``: seconds of work wanted: at most ``ahead /
+    delay`` tasks per host, and at least one.
     """
 
-    done: list[str] = field(default_factory=list)
     push: list[Task] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    requeue: list[Task] = field(default_factory=list)
     back: list[tuple[list[str], float | None]] = field(default_factory=list)
     free: dict[str, float] = field(default_factory=dict)
-    beat: Mapping[str, str] | None = None
+    heartbeat: Mapping[str, str] | None = None
     hold: list[str] = field(default_factory=list)
     take: int | None = None
     delay: float = 0.0
@@ -114,17 +115,11 @@ class Order:
 
     @property
     def changes(self) -> bool:
-        return bool(self.done or self.push or self.back or self.free or self.hold)
+        return bool(self.push or self.done or self.requeue or self.back or self.free or self.hold)
 
     @property
     def has_content(self) -> bool:
-        return self.changes or self.beat is not None or self.take is not None
-
-    def push_batches(self, size: int) -> tuple[list[list[Task]], list[Task]]:
-        """Return the tasks to push in batches, and the rest: that includes tasks whose leases this order ends, refused until then."""
-        done = set(self.done)
-        *batches, rest = list(chunks((task for task in self.push if task.id not in done), size)) or [[]]
-        return batches, [*rest, *(task for task in self.push if task.id in done)]
+        return self.changes or self.heartbeat is not None or self.take is not None
 
     @property
     def ended(self) -> set[str]:
@@ -154,24 +149,24 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` the reported activity."""
+    """``name`` is HOST:PID:NUMBER, ``since`` and ``heartbeat`` seconds since 1970, ``activity`` the reported activity."""
 
     name: str
     since: float
-    beat: float
+    heartbeat: float
     leased: int
     hosts: tuple[str, ...]
-    doing: Mapping[str, str] = field(default_factory=dict)
+    activity: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """``free_in``: seconds until the next request is allowed."""
+    """``next_request_in``: seconds until the next request is allowed."""
 
     host: str
     waiting: int
     holder: str | None = None
-    free_in: float = 0.0
+    next_request_in: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +207,8 @@ class Queue(Protocol):
     def hold(self, host: str) -> float | None:
         return self.exchange(Order(hold=[host])).holds[host]
 
-    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
-        return self.exchange(Order(beat=doing or {})).lost
+    def heartbeat(self, activity: Mapping[str, str] | None = None) -> set[str]:
+        return self.exchange(Order(heartbeat=activity or {})).lost
 
     def refresh(self, ids: Collection[str]) -> None:
         """Make tasks available whose rows in the link table no longer wait for a time. No-op for a queue in that table."""

@@ -98,10 +98,10 @@ class Partition:
         if order.take is not None or order.hold:
             self.bury_local()
         results: dict[str, list[Any]] = defaultdict(list)
-        batches, rest = order.push_batches(BATCH)
-        for batch in batches:
+        *first, last = list(chunks(order.push, BATCH)) or [[]]
+        for batch in first:
             results["push"].append(self.call(*push_call(batch)))
-        calls = self._calls(replace(order, push=rest))
+        calls = self._calls(replace(order, push=last))
         answers = self.call("exchange", *(word for call in calls for word in (call[0], len(call) - 1, *call[1:]))) if calls else ()
         for (name, *_), answer in zip(calls, answers, strict=True):
             results[name].append(answer)
@@ -114,14 +114,15 @@ class Partition:
             mine = [id for id in ids if id in self.leased]
             return [("finish", how, *mine)] if mine else []
 
-        calls = finish("done", order.done)
-        calls += [push_call(order.push)] if order.push else []
+        calls = [push_call(order.push)] if order.push else []
+        calls += finish("done", order.done)
+        calls += [push_call(order.requeue)] if order.requeue else []
         for ids, at in order.back:
             calls += finish("" if at is None else repr(at), ids)
         if order.free:
             calls.append(("free", *(word for host, seconds in order.free.items() for word in (host, repr(max(0.0, float(seconds)))))))
-        if order.beat is not None:
-            calls.append(("beat", json.dumps(dict(order.beat)) if order.beat else ""))
+        if order.heartbeat is not None:
+            calls.append(("heartbeat", json.dumps(dict(order.heartbeat)) if order.heartbeat else ""))
         calls += [("hold", host) for host in order.hold]
         if order.take is not None:
             has_suspect = any(self.leased[id] >= SUSPECT_TRIES for id in self.leased.keys() - order.ended)
@@ -132,7 +133,7 @@ class Partition:
         for id in order.ended:
             self.leased.pop(id, None)
         answer = Answer({as_text(id) for ids in results["push"] for id in ids})
-        for ids in results["beat"]:
+        for ids in results["heartbeat"]:
             answer.lost = self.leased.keys() - set(map(as_text, ids))
             for id in answer.lost:
                 del self.leased[id]
@@ -149,7 +150,7 @@ class Partition:
 
     def recover(self) -> None:
         """After Redis was unreachable: return leases of an answer that was lost."""
-        strays = set(map(as_text, self.call("beat", ""))) - self.leased.keys()
+        strays = set(map(as_text, self.call("heartbeat", ""))) - self.leased.keys()
         self.away = False
         for batch in chunks(strays, BATCH):
             self.call("finish", "", *batch)
@@ -215,7 +216,7 @@ def push_call(tasks: Iterable[Task], when: str = "") -> tuple[Any, ...]:
     """Return the call that pushes tasks: of each its id, an eight-byte hash of its seen name, and its stored form."""
     words: list[Any] = ["push", when]
     for task in tasks:
-        seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
+        seen = blake2b(task.fingerprint.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.fingerprint else b""
         head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
         words += [task.id, seen, f"{json.dumps(head)}\n{task.body}"]
     return tuple(words)

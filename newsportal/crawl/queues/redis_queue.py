@@ -96,7 +96,7 @@ class RedisQueue(base.Queue):
     def _tell(self, order: base.Order) -> base.Answer:
         """Send everything but ``take``."""
         orders = self._by_part(order)
-        strict = not self.backed and bool(order.push or order.ended)
+        strict = not self.backed and bool(order.push or order.requeue or order.ended)
         answers = self._each(lambda part: self._ask(part, orders[part]), orders, strict=strict)
         if orders and not answers and all(map(self._is_away, self.parts)):
             raise next(fault for _, fault in self._nodes_away.values())
@@ -125,13 +125,15 @@ class RedisQueue(base.Queue):
         orders: dict[Partition, base.Order] = defaultdict(base.Order)
         for task in order.push:
             orders[self._home(task.host)].push.append(task)
+        for task in order.requeue:
+            orders[self._home(task.host)].requeue.append(task)
         for host, seconds in order.free.items():
             orders[self._home(host)].free[host] = seconds
         for host in order.hold:
             orders[self._home(host)].hold.append(host)
         for part in self.parts:
-            if order.beat is not None:
-                orders[part].beat = order.beat
+            if order.heartbeat is not None:
+                orders[part].heartbeat = order.heartbeat
             if order.ended & part.leased.keys():
                 orders[part].done, orders[part].back = order.done, order.back
         return orders
@@ -192,15 +194,14 @@ class RedisQueue(base.Queue):
     def state(self, hosts: int = 20) -> base.QueueState:
         states = self._each(lambda part: json.loads(as_text(part.call("state", hosts))), strict=True)
         workers: dict[str, base.WorkerState] = {}
-        for worker, name, since, beat, leased, locked, doing in (row for state in states for row in state["workers"]):
-            same = workers.get(worker, base.WorkerState(name, since, beat, 0, ()))
+        for worker, name, since, heartbeat, leased, locked, activity in (row for state in states for row in state["workers"]):
+            same = workers.get(worker, base.WorkerState(name, since, heartbeat, 0, ()))
             workers[worker] = base.WorkerState(
-                name, min(same.since, since), max(same.beat, beat), same.leased + leased,
-                tuple(sorted((*same.hosts, *locked))), same.doing or json.loads(doing),
+                name, min(same.since, since), max(same.heartbeat, heartbeat), same.leased + leased,
+                tuple(sorted((*same.hosts, *locked))), same.activity or json.loads(activity),
             )  # fmt: skip
-        found = (
-            base.HostState(row["host"], row["waiting"], row.get("holder"), row["free_in"]) for state in states for row in state["hosts"]
-        )
+        rows = [row for state in states for row in state["hosts"]]
+        found = (base.HostState(row["host"], row["waiting"], row.get("holder"), row["next_request_in"]) for row in rows)
         busiest = sorted(found, key=lambda host: (-host.waiting, host.host))
         counts = {name: sum(state["counts"][name] for state in states) for name in ("waiting", "later", "leased", "aside")}
         ordered = tuple(sorted(workers.values(), key=lambda worker: (worker.since, worker.name)))
@@ -321,7 +322,7 @@ class UnbackedQueue(RedisQueue):
         answer = super()._ask(part, order)
         for id in order.done:
             self._pushed.pop(id, None)
-        self._pushed.update((task.id, task) for task in order.push if task.id in answer.pushed)
+        self._pushed.update((task.id, task) for task in (*order.push, *order.requeue) if task.id in answer.pushed)
         for id in list(self._pushed)[: max(0, len(self._pushed) - self._REMEMBERED)]:
             del self._pushed[id]
         return answer

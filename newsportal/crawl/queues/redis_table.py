@@ -19,7 +19,7 @@ from newsportal.crawl.queues.table import LinksBacked, end_requests
 from newsportal.errors import FrontierUnavailable
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import TASK, LinkTransaction, task_of
-from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
+from newsportal.store.link_tables import DEFERRED, FAILED, LINKS, WAITING
 from newsportal.store.links import Links
 
 RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
@@ -43,7 +43,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if order.take is not None:
             self._compare()
         queued = set[str]()
-        if order.push or order.done or any(at is not None for _, at in order.back):
+        if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
             queued, order = self._table(lambda tx, order=order: self._write(tx, order))  # type: ignore[misc]
         answer = super().exchange(order)
         if self._was_away and order.take is not None and not answer.leases:  # a node is back, without the changes it missed
@@ -61,10 +61,12 @@ class RedisTableQueue(LinksBacked, RedisQueue):
 
     def _write(self, tx: LinkTransaction, order: Order) -> tuple[set[str], Order]:
         """Apply ``order`` to the table; return the ids that were queued, and the order that is left for Redis."""
-        end_requests(tx, [row for row in tx.rows(order.done) if row.state in WAITING])
-        failed = {task.id: task.at for task in self._waiting_tasks(tx, order.done)}  # transient failures: they wait for a retry
         queued = tx.add(order.push)
         pushed = self._waiting_tasks(tx, [task.id for task in order.push])
+        end_requests(tx, [row for row in tx.rows(order.done) if row.state in WAITING])
+        failed = {task.id: task.at for task in self._waiting_tasks(tx, order.done)}  # transient failures: they wait for a retry
+        tx.add(order.requeue)
+        requeued = self._waiting_tasks(tx, [task.id for task in order.requeue])
         for ids, at in order.back:
             if at is not None:
                 tx.give_back([row for row in tx.rows(ids) if row.state in WAITING], at)
@@ -72,6 +74,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             order,
             push=_without_bodies(pushed),
             done=[id for id in order.done if id not in failed],
+            requeue=_without_bodies(requeued),
             back=[*(([id], at) for id, at in failed.items()), *order.back],
         )
 
@@ -141,7 +144,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         return was_away or number > state.waiting + state.later + state.leased + state.aside
 
     def _waits(self) -> tuple[Any, ...]:
-        return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))
+        return LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, DEFERRED))
 
     def _waiting_tasks(self, tx: LinkTransaction, ids: Collection[str]) -> list[Task]:
         """Return those of these rows that wait."""

@@ -12,12 +12,12 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import func, select, update
 
-from newsportal.crawl.queues import base, table_taking, table_workers
+from newsportal.crawl.queues import base, table_leasing, table_workers
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, LinkTransaction, Row, task_of
-from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOST_LOCKS, HOST_QUEUES, LATER, LEASED, LINKS, OUTSTANDING, WAITING, WORKERS
+from newsportal.store.link_tables import DEFERRED, DONE, FAILED, HOST_LOCKS, HOST_QUEUES, LEASED, LINKS, POISONED, WAITING, WORKERS
 from newsportal.store.links import Links
 
 Answered = TypeVar("Answered")
@@ -38,7 +38,7 @@ class LinksBacked(base.Queue):
 
     def outstanding(self, sources: Collection[str]) -> Counter[str]:
         names = {cut(source): source for source in sources}
-        of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_(OUTSTANDING))
+        of_queue = (LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LEASED)))
         query = select(LINKS.c.source, func.count()).where(*of_queue).group_by(LINKS.c.source)
         parts = [query.where(LINKS.c.source.in_(some)) for some in chunks(names)]
         found = self._table(lambda tx: [row for part in parts for row in tx.connection.execute(part)], write=False)
@@ -67,7 +67,7 @@ class TableQueue(LinksBacked):
         self.links, self.terms, self._close = links, terms or base.Terms(), close
         self._lock = RLock()
         self._number = 0
-        self._last_beat: float | None = None  # the last beat of this worker, with maintenance of the tables if due
+        self._last_heartbeat: float | None = None  # the last heartbeat of this worker, with maintenance of the tables if due
         self._mine: dict[str, base.Lease] = {}
 
     def exchange(self, order: base.Order) -> base.Answer:
@@ -78,43 +78,43 @@ class TableQueue(LinksBacked):
             by_host = Counter(lease.task.host for lease in mine.values())
             number = 0 if has_suspect else order.take or 0
             answer = base.Answer()
-            taking = table_taking.Taking(number, order.delay, order.ahead, by_host, answer)
-            only_takes = order.take is not None and not order.changes and order.beat is None
-            if only_takes and self._table(lambda tx: self._idle(tx, taking), write=False):
+            leasing = table_leasing.Leasing(number, order.delay, order.ahead, by_host, answer)
+            only_takes = order.take is not None and not order.changes and order.heartbeat is None
+            if only_takes and self._table(lambda tx: self._idle(tx, leasing), write=False):
                 return answer
-            beat = order.beat is not None
-            joins = beat or order.take is not None or bool(order.hold)
-            self._work(lambda tx: self._converse(tx, order, mine, taking), joins=joins, beat=beat)
+            heartbeat = order.heartbeat is not None
+            joins = heartbeat or order.take is not None or bool(order.hold)
+            self._work(lambda tx: self._converse(tx, order, mine, leasing), joins=joins, heartbeat=heartbeat)
             leases = {lease.task.id: lease for lease in answer.leases}
             self._mine = {**{id: lease for id, lease in mine.items() if id not in answer.lost}, **leases}
             return answer
 
-    def _idle(self, tx: LinkTransaction, taking: table_taking.Taking) -> bool:
+    def _idle(self, tx: LinkTransaction, leasing: table_leasing.Leasing) -> bool:
         tx.worker = self._number
-        return self._number != 0 and not self._is_due(tx) and table_taking.idle(tx, taking)
+        return self._number != 0 and not self._is_due(tx) and table_leasing.idle(tx, leasing)
 
-    def _converse(self, tx: LinkTransaction, order: base.Order, mine: Mapping[str, base.Lease], taking: table_taking.Taking) -> None:
-        answer = taking.answer
+    def _converse(self, tx: LinkTransaction, order: base.Order, mine: Mapping[str, base.Lease], leasing: table_leasing.Leasing) -> None:
+        answer = leasing.answer
+        answer.pushed = tx.add(order.push)
         if tx.worker:  # a worker that has left, or never took anything, has no leases
             rows = tx.rows(order.done)
             lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(tx, [*_leased(tx, rows), *lost])
-        answer.pushed = tx.add(order.push)
-        if tx.worker:
+            tx.add(order.requeue)
             for ids, at in order.back:
                 tx.give_back(_leased(tx, tx.rows(ids)), at)
             table_workers.release_hosts(tx, {cut(host): max(0.0, seconds) for host, seconds in order.free.items()})
-        if order.beat:
-            activity = json.dumps(dict(order.beat), ensure_ascii=False)
+        if order.heartbeat:
+            activity = json.dumps(dict(order.heartbeat), ensure_ascii=False)
             tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(activity=activity))
-        if order.beat is not None:
+        if order.heartbeat is not None:
             leased = {row.id for row in table_workers.leased(tx, tx.worker)}
             # storing an article ends the lease of its link shortly before the request is done
             leased |= {row.id for row in tx.rows(mine.keys() - leased) if row.state not in (*WAITING, LEASED)}
             answer.lost = mine.keys() - leased
         answer.holds = {host: table_workers.hold(tx, cut(host)) for host in order.hold}
         if order.take is not None:
-            table_taking.take(tx, taking)
+            table_leasing.take(tx, leasing)
 
     def claim(self, job: str, seconds: float) -> bool:
         return self._work(lambda tx: table_workers.claim(tx, cut(job), seconds))
@@ -127,7 +127,7 @@ class TableQueue(LinksBacked):
         with self._lock:
             if self._number:
                 self._work(lambda tx: table_workers.remove_worker(tx, tx.worker))
-                self._number, self._last_beat = 0, None
+                self._number, self._last_heartbeat = 0, None
                 self._mine.clear()
 
     def state(self, hosts: int = 20) -> base.QueueState:
@@ -135,7 +135,7 @@ class TableQueue(LinksBacked):
 
     def aside(self, limit: int = 100) -> list[base.SetAside]:
         """Return the tasks set aside, the latest first."""
-        query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
+        query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == POISONED)
         query = query.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda tx: tx.connection.execute(query).all(), write=False)
         return [base.SetAside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
@@ -150,7 +150,7 @@ class TableQueue(LinksBacked):
         """Apply ``apply`` to rows that were set aside: all, or these."""
 
         def step(tx: LinkTransaction) -> int:
-            query = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == ASIDE)
+            query = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == POISONED)
             rows = [Row(*row) for row in tx.connection.execute(query).all()]
             selected = [row for row in rows if ids is None or row.id in ids]
             apply(tx, selected)
@@ -167,30 +167,32 @@ class TableQueue(LinksBacked):
         self._close()
 
     def _is_due(self, tx: LinkTransaction) -> bool:
-        return self._last_beat is None or not 0 <= tx.ticks - self._last_beat < min(table_workers.SWEEP_SECONDS, self.terms.lease / 4)
+        return self._last_heartbeat is None or not 0 <= tx.ticks - self._last_heartbeat < min(
+            table_workers.SWEEP_SECONDS, self.terms.lease / 4
+        )
 
-    def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, beat: bool = True) -> Answered:
+    def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, heartbeat: bool = True) -> Answered:
         """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
 
         def work(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
-            tx.worker, last_beat = self._number, self._last_beat
-            if (tx.worker or joins) and (beat or self._is_due(tx)):
-                last_beat = tx.ticks
+            tx.worker, last_heartbeat = self._number, self._last_heartbeat
+            if (tx.worker or joins) and (heartbeat or self._is_due(tx)):
+                last_heartbeat = tx.ticks
                 beats = tx.connection.execute(table_workers.HEARTBEAT, {"w": tx.worker, "now": tx.ticks})
                 if not beats.rowcount:
                     tx.worker = table_workers.join(tx, self.worker)
                 table_workers.sweep(tx)
-            return step(tx), tx.worker, last_beat
+            return step(tx), tx.worker, last_heartbeat
 
         with self._lock:
-            answer, self._number, self._last_beat = self._table(work)
+            answer, self._number, self._last_heartbeat = self._table(work)
             return answer
 
 
 def end_requests(tx: LinkTransaction, rows: Sequence[Row]) -> None:
     """Finish requests that were answered: links without an outcome wait for a retry; other rows are deleted, except for fingerprints."""
-    tx.remove([row for row in rows if not row.link and row.seen is None])
-    tx.end([row for row in rows if not row.link and row.seen is not None], DONE)
+    tx.remove([row for row in rows if not row.link and row.fingerprint is None])
+    tx.end([row for row in rows if not row.link and row.fingerprint is not None], DONE)
     for row in rows:
         if row.link and row.failures >= MAX_UNFINISHED:
             tx.end([row], FAILED, "unfinished")
@@ -219,9 +221,9 @@ def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
     return base.QueueState(
         tx.queue,
         waiting=sum(counts.get(state, 0) for state in WAITING),
-        later=counts.get(LATER, 0),
+        later=counts.get(DEFERRED, 0),
         leased=counts.get(LEASED, 0),
-        aside=counts.get(ASIDE, 0),
+        aside=counts.get(POISONED, 0),
         workers=tuple(_workers(tx)),
         hosts=tuple(base.HostState(host, waiting, name, max(0.0, at - tx.ticks)) for host, waiting, name, at in found[:hosts]),
     )

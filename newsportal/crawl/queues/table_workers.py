@@ -86,7 +86,7 @@ def bury(tx: LinkTransaction, number: int) -> None:
     """Return a dead worker's leases to the queue, with one more try counted."""
     name = tx.connection.scalar(select(WORKERS.c.name).where(WORKERS.c.number == number)) or ""
     for row in leased(tx, number):
-        tx.set_aside(row, name)
+        tx.count_death(row, name)
     remove_worker(tx, number)
 
 

@@ -13,15 +13,15 @@ MAX_AGE_SECONDS = 3.0  # maximum age of what is shown: many readers of the monit
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """A worker: ``queue`` is the spider's name; ``doing`` what the worker reports."""
+    """A worker: ``queue`` is the spider's name; ``activity`` what the worker reports."""
 
     name: str
     queue: str
     since: datetime
-    beat: datetime = field(metadata={"description": "Time of its last heartbeat."})
+    heartbeat: datetime = field(metadata={"description": "Time of its last heartbeat."})
     leased: int
     hosts: int
-    doing: str
+    activity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class BusyHost:
     queue: str
     waiting: int
     holder: str | None
-    free_in: float = field(metadata={"description": "Seconds until it may be fetched from."})
+    next_request_in: float = field(metadata={"description": "Seconds until it may be fetched from."})
 
 
 @dataclass(frozen=True, slots=True)

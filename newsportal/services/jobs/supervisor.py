@@ -94,7 +94,7 @@ CLAIM: Final = "schedule"
 CLAIM_SECONDS: Final = 3600.0
 """Duration of the claim, renewed in each iteration; a dead schedule is noticed within a lease, on its own machine at once."""
 
-BEATS: Final = 3  # heartbeats per lease: two may be missed
+HEARTBEATS: Final = 3  # heartbeats per lease: two may be missed
 LONGEST_WAIT: Final = 60.0
 """Maximum seconds between retries after an error, doubled each time from the usual interval."""
 
@@ -119,7 +119,7 @@ class Duty(ABC):
 class Claims(Protocol):
     """This supervisor as a worker of the queue, so that only one is active. Raises ``FrontierUnavailable``."""
 
-    def beat(self, doing: Mapping[str, str] | None = None) -> object: ...
+    def heartbeat(self, activity: Mapping[str, str] | None = None) -> object: ...
 
     def claim(self, job: str, seconds: float) -> bool: ...
 
@@ -176,11 +176,11 @@ class Supervisor:
 
     def _wait(self, seconds: float) -> None:
         """Wait, at most until :meth:`wake`, sending heartbeats that renew the claim."""
-        until, beat = time.monotonic() + seconds, self._file.sources.frontier.lease / BEATS
-        while (remaining := until - time.monotonic()) > 0 and not self._woken.wait(min(remaining, beat)):
+        until, heartbeat = time.monotonic() + seconds, self._file.sources.frontier.lease / HEARTBEATS
+        while (remaining := until - time.monotonic()) > 0 and not self._woken.wait(min(remaining, heartbeat)):
             if self._claims is not None:
                 with suppress(FrontierUnavailable):  # reported by the next iteration
-                    self._claims.beat()
+                    self._claims.heartbeat()
         self._woken.clear()
 
     def _run_iteration(self) -> bool:
@@ -224,7 +224,7 @@ class Supervisor:
     def _renew_claim(self) -> bool:
         if self._claims is None:
             return True
-        self._claims.beat({"does": "schedule", "jobs": str(len(self._started_jobs))})
+        self._claims.heartbeat({"does": "schedule", "jobs": str(len(self._started_jobs))})
         if self._claims.claim(CLAIM, CLAIM_SECONDS):
             return True
         message = "another schedule runs with these sources: standing by"

@@ -25,6 +25,7 @@ RENAMES = Renames(
         "gallery_pictures": {
             "name": "url_hash", "page": "page_url", "print": "perceptual_hash", "dropped": "hidden_reason", "said": "edited_caption",
         },
+        "links": {"seen": "fingerprint"},
         "outbox": {"wanted": "action", "asked": "requests", "place": "location"},
         "picture_stories": {"title": "title_hash", "seen": "last_seen"},
         "pictures": {
@@ -41,7 +42,10 @@ RENAMES = Renames(
         "visits": {"told": "result", "brought": "found_new"},
         "websub_subscriptions": {"told": "details"},
     },
-    {"outbox": {"action": {"there": "publish", "gone": "withdraw"}}},
+    {
+        "links": {"state": {"later": "deferred", "aside": "poisoned"}},
+        "outbox": {"action": {"there": "publish", "gone": "withdraw"}},
+    },
 )  # fmt: skip
 
 FORMER_WORKERS = ("link_lines", "link_hosts")

@@ -45,7 +45,7 @@ class Bench(ABC):
         for _ in range(3):
             self.pass_by(TERMS.lease / 2)
             for queue in alive:
-                queue.beat()
+                queue.heartbeat()
 
     def close(self) -> None:
         for queue in self._opened:

@@ -21,7 +21,7 @@ def test_task_round_trip(bench: Bench) -> None:
     queue = bench.open()
     assert queue.push([WHOLE]) == {WHOLE.id}
     (lease,) = queue.take(5, delay=0, ahead=1).leases
-    assert replace(lease.task, seen=None) == replace(WHOLE, seen=None)  # the fingerprint matters for pushing only
+    assert replace(lease.task, fingerprint=None) == replace(WHOLE, fingerprint=None)  # the fingerprint matters for pushing only
     assert lease.tries == 0
 
 
@@ -105,7 +105,7 @@ def test_task_given_back_for_later(bench: Bench) -> None:
     queue.back(take(queue), at=bench.now + 100)
     assert take(queue) == []
     bench.pass_by(50)
-    queue.beat()
+    queue.heartbeat()
     assert take(queue) == []
     bench.pass_by(51)
     assert len(take(queue)) == 1
@@ -133,7 +133,7 @@ def test_heartbeats_keep_leases_hosts_and_claims(bench: Bench) -> None:
     assert take(other) == []
     assert other.hold("a.example") is None
     assert not other.claim("visit:甲", 10)
-    assert alive.beat() == set()
+    assert alive.heartbeat() == set()
 
 
 def test_worker_presumed_dead_is_notified_and_harmless(bench: Bench) -> None:
@@ -146,8 +146,8 @@ def test_worker_presumed_dead_is_notified_and_harmless(bench: Bench) -> None:
     asleep.back(["3"])
     asleep.free({"a.example": 0})
     assert asleep.hold("a.example") is None
-    assert {"4"} <= asleep.beat() <= {"1", "3", "4"}
-    assert asleep.beat() == set()
+    assert {"4"} <= asleep.heartbeat() <= {"1", "3", "4"}
+    assert asleep.heartbeat() == set()
     assert take(asleep) == []
     assert (alive.state().leased, alive.state().waiting) == (3, 1)
     alive.done(["1"])
@@ -162,7 +162,7 @@ def test_worker_presumed_dead_learns_of_all_lost_leases(bench: Bench) -> None:
     leased = take(asleep)
     bench.fall_silent(alive)
     take(alive)
-    assert asleep.beat() == set(leased)
+    assert asleep.heartbeat() == set(leased)
 
 
 def test_worker_presumed_dead_may_continue(bench: Bench) -> None:
@@ -170,7 +170,7 @@ def test_worker_presumed_dead_may_continue(bench: Bench) -> None:
     bench.fall_silent(alive)
     asleep.push(tasks(1))
     assert len(take(asleep)) == 1
-    assert asleep.beat() == set()
+    assert asleep.heartbeat() == set()
 
 
 def kill(bench: Bench, queue: Queue, times: int = 1) -> None:
@@ -283,7 +283,7 @@ def test_resting_host_is_not_taken_early(bench: Bench) -> None:
     queue.push(tasks(1))
     assert take(queue, ahead=5) == []
     bench.pass_by(40)
-    queue.beat()
+    queue.heartbeat()
     assert take(queue, ahead=5) == []
     bench.pass_by(56)
     result = queue.take(5, delay=1, ahead=5)
@@ -430,7 +430,7 @@ def test_lane_continues_after_give_back_or_death(bench: Bench) -> None:
     bench.fall_silent(alive)
     assert take(alive) == ["a.example/1"]
     bench.pass_by(30)
-    alive.beat()
+    alive.heartbeat()
     assert take(alive) == []
     alive.done(["a.example/1"])
     bench.pass_by(900)
@@ -494,21 +494,21 @@ def test_time_of_the_next_take(bench: Bench) -> None:
 
 def test_seen_fingerprint_is_refused_until_forgotten(bench: Bench) -> None:
     queue, other = bench.open(), bench.open("hub")
-    assert queue.push([task("1", seen="一"), task("2", seen="一"), task("3", seen="二")]) == {"1", "3"}
+    assert queue.push([task("1", fingerprint="一"), task("2", fingerprint="一"), task("3", fingerprint="二")]) == {"1", "3"}
     queue.done(take(queue))
-    assert queue.push([task("1", seen="一"), task("4")]) == {"4"}
-    assert other.push([task("1", seen="一")]) == {"1"}
+    assert queue.push([task("1", fingerprint="一"), task("4")]) == {"4"}
+    assert other.push([task("1", fingerprint="一")]) == {"1"}
     bench.pass_by(TERMS.forget + 10)
-    assert queue.push([task("1", seen="一")]) == {"1"}
+    assert queue.push([task("1", fingerprint="一")]) == {"1"}
 
 
 def test_many_seen_fingerprints(bench: Bench) -> None:
     queue = bench.open()
-    batch = [task(str(n), seen=f"https://a.example/{n}") for n in range(500)]
+    batch = [task(str(n), fingerprint=f"https://a.example/{n}") for n in range(500)]
     assert len(queue.push(batch)) == 500
     queue.done(take(queue))
-    assert queue.push([task(f"x{n}", seen=f"https://a.example/{n}") for n in range(500)]) == set()
-    assert queue.push([task("new", seen="https://a.example/new")]) == {"new"}
+    assert queue.push([task(f"x{n}", fingerprint=f"https://a.example/{n}") for n in range(500)]) == set()
+    assert queue.push([task("new", fingerprint="https://a.example/new")]) == {"new"}
 
 
 # claims and figures
@@ -541,15 +541,15 @@ def test_state_of_a_queue(bench: Bench) -> None:
     queue, other = bench.open(), bench.open()
     queue.push([*tasks(5, "a.example"), *tasks(2, "b.example"), task("later", at=bench.now + 100), *tasks(3, "c.example", lane="x")])
     assert len(take(queue, 2)) == 2
-    queue.beat({"visit": "feed:甲"})
-    other.beat()
+    queue.heartbeat({"visit": "feed:甲"})
+    other.heartbeat()
     bench.pass_by(5)
     state = other.state()
     assert (state.name, state.waiting, state.later, state.leased, state.aside) == ("rss", 8, 1, 2, 0)
     first = next(worker for worker in state.workers if worker.leased)
     assert first.leased == 2
-    assert first.doing == {"visit": "feed:甲"}
-    assert (first.since, first.beat) == pytest.approx((bench.now - 5, bench.now - 5), abs=0.1)
+    assert first.activity == {"visit": "feed:甲"}
+    assert (first.since, first.heartbeat) == pytest.approx((bench.now - 5, bench.now - 5), abs=0.1)
     assert len(state.workers) == 2
     assert len({worker.name for worker in state.workers}) == 2
     assert sum(host.waiting for host in state.hosts) == 8
@@ -586,14 +586,14 @@ def test_outstanding_counts_waiting_and_leased_tasks(bench: Bench) -> None:
 
 def test_clear_forgets_waiting_tasks_and_fingerprints(bench: Bench) -> None:
     queue = bench.open()
-    queue.push([task("leased", seen="0", source="甲", lane="x"), task("1", seen="1", source="甲", lane="x")])
+    queue.push([task("leased", fingerprint="0", source="甲", lane="x"), task("1", fingerprint="1", source="甲", lane="x")])
     queue.push([task("later", at=bench.now + 5), *tasks(3, "b.example")])
     assert "leased" in take(queue, 1)
     assert queue.clear() == 5
     state = queue.state()
     assert (state.waiting, state.later, state.leased) == (0, 0, 1)
     assert queue.outstanding(["甲"])["甲"] == 1
-    assert queue.push([task("1", seen="1", source="甲", lane="x")]) == {"1"}
+    assert queue.push([task("1", fingerprint="1", source="甲", lane="x")]) == {"1"}
     assert take(queue) == []
     queue.done(["leased"])
     assert take(queue) == ["1"]

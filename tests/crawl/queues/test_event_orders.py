@@ -185,7 +185,7 @@ class Frontier(RuleBasedStateMachine):
     def pass_by(self, seconds: float) -> None:
         self.bench.pass_by(seconds)
         for worker in self.workers:
-            assert worker.queue.beat() == set()
+            assert worker.queue.heartbeat() == set()
 
     @invariant()
     def figures(self) -> None:
@@ -212,7 +212,7 @@ class Frontier(RuleBasedStateMachine):
             last = self.bench.open(name)
             for _ in range(len(model.waits) * 2 + 10):
                 self.bench.pass_by(10.0)
-                last.beat()
+                last.heartbeat()
                 result = last.take(50, delay=0, ahead=60)
                 for lease in result.leases:
                     del model.waits[lease.task.id]

@@ -62,7 +62,7 @@ def test_single_redis_named_as_cluster_is_reported(redis_for_all: Any) -> None:
 def test_cluster_named_as_single_redis_is_reported(redis_masters: Masters) -> None:
     queue = open_plain(Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_masters.servers[0].port}"}), "rss")
     with pytest.raises(FrontierUnavailable, match=r"it is a cluster: use redis\+cluster://"):
-        queue.push([task("1", seen="1")])  # its two keys are in two slots
+        queue.push([task("1", fingerprint="1")])  # its two keys are in two slots
     queue.close()
 
 
@@ -84,7 +84,7 @@ def test_cluster_url_selects_queue_class_and_queues_are_listed(redis_masters: Ma
 def test_every_master_has_hosts_and_every_key_a_partition(redis_masters: Masters) -> None:
     redis_masters.empty()
     queue = RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes())
-    queue.push([replace(task, seen=task.id) for task in many()])
+    queue.push([replace(task, fingerprint=task.id) for task in many()])
     queue.take(30, delay=0, ahead=1)
     for server in redis_masters.servers:
         with redis.Redis(port=server.port, decode_responses=True) as node:
@@ -134,7 +134,7 @@ def test_suspect_task_is_leased_alone_across_partitions(redis_masters: Masters) 
         if "suspect.example/0" in leased:
             assert (before, leased) == ([], ["suspect.example/0"])
             return
-        worker.beat()
+        worker.heartbeat()
         worker.done(before)  # its hands are empty only if it takes nothing more because of the suspect
         now[0] += 1
     raise AssertionError("the suspect never had its turn")
@@ -174,7 +174,7 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
         hold_all(queue, next(f"h{n}.example" for n in range(HOSTS) if f"h{n}.example" not in at_lost))
         assert queue.hold(sorted(at_lost)[0]) is None
         assert queue.claim("visit:甲", 100)
-        assert queue.beat() == set()
+        assert queue.heartbeat() == set()
         with pytest.raises(FrontierUnavailable, match=f"{server.port}"):
             queue.state()
         assert queue.outstanding(["none"])["none"] == 0

@@ -61,7 +61,7 @@ def test_waiting_tasks_are_under_the_scrapy_redis_key(client: redis.Redis, make_
 
 def test_key_names_can_be_configured(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     queue = make_queue(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
-    queue.push([task("1", seen="1")])
+    queue.push([task("1", fingerprint="1")])
     assert client.zcard("mine:rss:q") == 1
     assert client.type("mine:rss:seen") == b"zset"
     assert not client.exists("rss:requests", "rss:dupefilter")
@@ -70,13 +70,13 @@ def test_key_names_can_be_configured(client: redis.Redis, make_queue: Callable[.
 def test_deleting_the_dupefilter_key_forgets_fingerprints(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
     """As in scrapy-redis."""
     queue = make_queue()
-    assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
+    assert queue.push([task("1", fingerprint="1"), task("2", fingerprint="1")]) == {"1"}
     client.delete("rss:dupefilter")
-    assert queue.push([task("3", seen="1")]) == {"3"}
+    assert queue.push([task("3", fingerprint="1")]) == {"3"}
 
 
 def test_fingerprints_expire_in_redis(client: redis.Redis, make_queue: Callable[..., RedisQueue]) -> None:
-    make_queue().push([task("1", seen="1")])
+    make_queue().push([task("1", fingerprint="1")])
     assert TERMS.forget < client.ttl("rss:dupefilter") < TERMS.forget + 3600
 
 
@@ -84,9 +84,9 @@ def test_client_with_decode_responses(redis_for_all: Any, client: redis.Redis) -
     decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
     queue = RedisQueue(decoding, "rss", TERMS)
     full = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
-    assert queue.push([replace(full, seen="一")]) == {"一"}
+    assert queue.push([replace(full, fingerprint="一")]) == {"一"}
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [full]
-    assert queue.beat() == set()
+    assert queue.heartbeat() == set()
     assert queue.hold("b.example") == 0
 
 
@@ -114,7 +114,7 @@ def test_bodies_are_in_the_table_only_if_there_is_a_store(redis_for_all: Any, cl
         assert lease.task == replace(pushed, body='{"url": "https://a.example/1"}')
         bench.pass_by(2 * TERMS.lease)
         queue = bench.open()
-        queue.beat()
+        queue.heartbeat()
     assert [entry.task.body for entry in queue.aside()] == ['{"url": "https://a.example/1"}']
     bench.close()
 
@@ -183,7 +183,7 @@ def test_restart_of_redis_with_append_only_file_loses_nothing(redis_server: Any)
             break
         except FrontierUnavailable:  # it is loading its data
             sleep(0.05)
-    assert queue.beat() == set()
+    assert queue.heartbeat() == set()
     assert len(take(queue)) == 6
 
 
@@ -192,7 +192,7 @@ def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, make_queue: C
     queue.push(tasks(3))
     leased = take(queue, 2)
     client.flushdb()
-    assert queue.beat() == set(leased)
+    assert queue.heartbeat() == set(leased)
     queue.done(leased)
     assert len(queue.push(tasks(3))) == 3
     assert len(take(queue)) == 3
@@ -204,12 +204,12 @@ def test_workers_are_not_presumed_dead_after_a_redis_outage(make_queue: Callable
     first, second = make_queue(clock=lambda: now[0]), make_queue(clock=lambda: now[0])
     first.push(tasks(4))
     leased = take(first)
-    second.beat()
+    second.heartbeat()
     now[0] += 3600
     second.parts[0].away = True  # its last call failed
     assert take(second) == []
     now[0] += 5
-    assert first.beat() == set()
+    assert first.heartbeat() == set()
     assert first.state().leased == len(leased) == 4
     now[0] += 5
     assert take(second) == []
@@ -228,7 +228,7 @@ def test_full_redis_refuses_pushes_but_allows_completion(redis_server: Any) -> N
     with pytest.raises(FrontierUnavailable, match="memory is full"):
         queue.push([task("new")])
     queue.done(first)
-    assert queue.beat({"visit": "甲"}) == set()
+    assert queue.heartbeat({"visit": "甲"}) == set()
     more = take(queue, 50)
     assert len(more) == 50
     queue.back(more[:10])
@@ -366,7 +366,7 @@ def test_clock_set_back_delays_nothing(make_queue: Callable[..., RedisQueue]) ->
     assert len(take(queue, ahead=1)) == 1
     for _ in range(4):
         now[0] += 20
-        other.beat()
+        other.heartbeat()
     assert len(take(other)) == 1, "the silence of a worker counts from the clock change"
 
 
@@ -402,7 +402,7 @@ def test_tasks_done_by_another_worker_are_not_pushed_again(client: redis.Redis) 
     second.done(take(second))
     first.refresh([])
     for _ in range(3):
-        first.beat()
+        first.heartbeat()
         assert take(first) == []
 
 
@@ -413,7 +413,7 @@ def test_own_tasks_are_pushed_again_after_redis_lost_its_data(redis_server: Any)
     queue.done(take(queue, 1))
     redis_server.kill()
     with pytest.raises(FrontierUnavailable):
-        queue.beat()
+        queue.heartbeat()
     redis_server.start()
-    queue.beat()
+    queue.heartbeat()
     assert sorted(take(queue)) == ["a.example/1", "a.example/2", "a.example/3"]

@@ -126,7 +126,7 @@ def test_process_is_identified_by_its_start_time() -> None:
 def test_worker_of_ended_process_is_dead_within_a_second(bench: TableBench) -> None:
     dead = TableQueue(bench.links(), "rss", terms=TERMS, worker=Identity("x:1:1", machine(), 2**22 + 1, None))
     alive = bench.open()
-    alive.beat()
+    alive.heartbeat()
     dead.push(tasks(2))
     assert len(take(dead)) == 2
     assert [worker.name for worker in alive.state().workers] != ["x:1:1"]
@@ -145,7 +145,7 @@ def test_link_with_an_outcome_is_not_a_lost_lease(bench: TableBench, outcome: st
         links.finish(["1"])
     else:
         links.postpone("1", "http-503", bench.now + 60)
-    assert queue.beat() == set()
+    assert queue.heartbeat() == set()
     queue.done(["1", "2"])
 
 
@@ -161,7 +161,7 @@ def test_setting_the_clock_moves_no_lease_host_or_claim(bench: TableBench, secon
     hold_all(alive, "b.example")
     alive.free({"b.example": 5.0})
     bench.jump(seconds)
-    assert alive.beat() == set()
+    assert alive.heartbeat() == set()
     assert take(other) == []
     assert not other.claim("visit:甲", 100)
     assert other.hold("b.example") == pytest.approx(5.0, abs=0.1)
@@ -170,13 +170,13 @@ def test_setting_the_clock_moves_no_lease_host_or_claim(bench: TableBench, secon
 
 def test_clock_set_back_delays_due_times_only(bench: TableBench) -> None:
     queue = bench.open()
-    queue.push([task("later", at=bench.now + 10, seen="一")])
+    queue.push([task("later", at=bench.now + 10, fingerprint="一")])
     bench.jump(-100)
     bench.pass_by(50)
     assert take(queue) == []
     bench.pass_by(61)
     assert take(queue) == ["later"]
-    assert queue.push([task("x", seen="一")]) == set()
+    assert queue.push([task("x", fingerprint="一")]) == set()
 
 
 def test_reboot_of_the_machine(bench: TableBench) -> None:
@@ -270,11 +270,11 @@ def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
 def test_old_fingerprints_are_forgotten(bench: TableBench) -> None:
     queue = bench.open()
     assert isinstance(queue, TableQueue)
-    queue.push([task(str(n), seen=str(n)) for n in range(50)])
+    queue.push([task(str(n), fingerprint=str(n)) for n in range(50)])
     queue.done(take(queue))
     bench.pass_by(TERMS.forget + 1)
-    queue.push([task("new", seen="new")])
-    queue.beat()
+    queue.push([task("new", fingerprint="new")])
+    queue.heartbeat()
     assert queue.links.read(lambda tx: tx.connection.scalar(select(func.count()).select_from(LINKS))) == 1
 
 
@@ -291,7 +291,7 @@ def test_take_does_not_scan_waiting_tasks(tmp_path: Path) -> None:
         resting = [f"h{n}.example" for n in range(0, hosts, 2)]
         hold_all(queue, *resting)
         queue.free(dict.fromkeys(resting, 10_000.0))
-        queue.beat()
+        queue.heartbeat()
         count = 0
 
         def step() -> int:

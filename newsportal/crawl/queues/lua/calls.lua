@@ -62,8 +62,8 @@ function calls.finish()
 end
 
 -- Argument: my activity as JSON ('' for unchanged). Returns the ids of my leases.
-function calls.beat()
-  if args[1] ~= '' then call('HSET', worker_key(ME), 'doing', args[1]) end
+function calls.heartbeat()
+  if args[1] ~= '' then call('HSET', worker_key(ME), 'activity', args[1]) end
   bury_dead()
   return call('SMEMBERS', worker_key(ME) .. ':leased')
 end
@@ -160,14 +160,14 @@ function calls.state()
       host = host,
       waiting = tonumber(waiting),
       holder = owner and (call('HGET', worker_key(owner), 'name') or owner) or nil,
-      free_in = math.max(0, free_at(host) - NOW),
+      next_request_in = math.max(0, free_at(host) - NOW),
     }
   end
   local most = number > 0 and call('ZREVRANGE', Q .. ':hosts', 0, number - 1, 'WITHSCORES') or {}
   for n = 1, #most, 2 do list(most[n], most[n + 1]) end
   for _, worker in ipairs(call('SMEMBERS', Q .. ':workers')) do
     if call('ZSCORE', P .. 'workers', worker) then
-      local about = call('HMGET', worker_key(worker), 'name', 'since', 'beat', 'doing')
+      local about = call('HMGET', worker_key(worker), 'name', 'since', 'heartbeat', 'activity')
       local locked, lease_count = call('HKEYS', worker_key(worker) .. ':hosts'), call('SCARD', worker_key(worker) .. ':leased')
       leased = leased + lease_count
       workers[#workers + 1] = { worker, about[1] or worker, tonumber(about[2]) or 0, tonumber(about[3]) or 0, lease_count, locked, about[4] or '{}' }

@@ -81,7 +81,7 @@ local function heartbeat()
     call('SADD', Q .. ':workers', ME)
     call('SADD', P .. 'queues', Q)
   end
-  call('HSET', worker_key(ME), 'beat', WALL)
+  call('HSET', worker_key(ME), 'heartbeat', WALL)
 end
 
 -- Tasks. Stored under its id: its number and tries (14 hexadecimal digits), a JSON array of its fields, a newline, its body.

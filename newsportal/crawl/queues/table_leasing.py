@@ -7,7 +7,7 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
@@ -19,7 +19,7 @@ from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Answer, Lease
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, TASK, LinkTransaction, Row, task_of
-from newsportal.store.link_tables import HOST_LOCKS, HOST_QUEUES, LATER, LEASED, LINKS, WORKERS
+from newsportal.store.link_tables import DEFERRED, HOST_LOCKS, HOST_QUEUES, LEASED, LINKS, WORKERS
 
 MAX_WOKEN: Final = 1000  # rows that one call wakes at most; the next calls wake the rest
 STARVED_SECONDS: Final = 5.0  # seconds for which a worker that got less than it requested is starved: it polls several times a second
@@ -72,7 +72,7 @@ _SOME = select(HOST_QUEUES.c.waiting).where(HOST_QUEUES.c.queue == bindparam("q"
 WAITS = select(func.coalesce(func.sum(_SOME.c.waiting), 0))
 HOSTS_BY_WORKER = select(HOST_LOCKS.c.worker, func.count()).where(HOST_LOCKS.c.worker > 0).group_by(HOST_LOCKS.c.worker)
 FREE_HOSTS = select(func.count()).select_from(HOST_QUEUES).where(*READY, FREE_HOST)
-NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
+NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == DEFERRED)
 OUTLOOK = select(WAITS.scalar_subquery(), NEXT.scalar_subquery())
 # The worker's own columns, and whether another worker is starved; then whether there are hosts from which it may take more, suspects, rows
 # whose time has come, and hosts with ready rows held by other workers
@@ -84,13 +84,13 @@ CONCERNS = select(
     .label("others_starved"),
     (exists().where(*READY, OWN_HOST) | exists().where(*READY, FREE_HOST)).label("available"),
     exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect").label("suspects"),
-    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == LATER).label("due"),
+    exists().where(LINKS.c.queue == bindparam("q"), LINKS.c.not_before <= bindparam("wall"), LINKS.c.state == DEFERRED).label("due"),
     exists().where(HOST_LOCKS.c.worker > 0, HOST_LOCKS.c.worker != bindparam("w"), _READY_AT_LOCK).label("elsewhere"),
 )
 
 
 @dataclass(slots=True)
-class Taking:
+class Leasing:
     """One call of :func:`take`. ``number``: tasks requested, 0 while it has a suspect. ``held_by_host``: the worker's leases per host.
     ``draining``: it takes nothing, to get a suspect next."""
 
@@ -112,72 +112,72 @@ class Taking:
         return [host for host in self.answer.held.keys() - self.answer.yielded if self.held_by_host.get(host, 0) < self.places]
 
 
-def idle(tx: LinkTransaction, taking: Taking) -> bool:
+def idle(tx: LinkTransaction, leasing: Leasing) -> bool:
     """Answer without a write if nothing can be taken and nothing is due. Return whether that was possible."""
-    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(tx)
-    _look_ahead(tx, taking)
-    busy = taking.answer.waiting and taking.number > 0 and any(_concerns(tx, taking)[len(OWN) + 1 :])
-    return not busy and taking.answer.poll_in != 0.0
+    leasing.answer.held, leasing.answer.yielded = table_workers.held_hosts(tx)
+    _look_ahead(tx, leasing)
+    busy = leasing.answer.waiting and leasing.number > 0 and any(_concerns(tx, leasing)[len(OWN) + 1 :])
+    return not busy and leasing.answer.poll_in != 0.0
 
 
-def _concerns(tx: LinkTransaction, taking: Taking) -> Any:
-    return tx.connection.execute(CONCERNS, {**_parameters(tx, taking), "own": taking.own, "wall": tx.wall}).one()
+def _concerns(tx: LinkTransaction, leasing: Leasing) -> Any:
+    return tx.connection.execute(CONCERNS, {**_parameters(tx, leasing), "own": leasing.own, "wall": tx.wall}).one()
 
 
-def _parameters(tx: LinkTransaction, taking: Taking) -> dict[str, Any]:
-    return {"q": tx.queue, "w": tx.worker, "now": tx.ticks, "until": tx.ticks + taking.ahead}
+def _parameters(tx: LinkTransaction, leasing: Leasing) -> dict[str, Any]:
+    return {"q": tx.queue, "w": tx.worker, "now": tx.ticks, "until": tx.ticks + leasing.ahead}
 
 
-def take(tx: LinkTransaction, taking: Taking) -> None:
-    taking.answer.held, taking.answer.yielded = table_workers.held_hosts(tx)
+def take(tx: LinkTransaction, leasing: Leasing) -> None:
+    leasing.answer.held, leasing.answer.yielded = table_workers.held_hosts(tx)
     tx.settle()
-    concerns = _concerns(tx, taking)
+    concerns = _concerns(tx, leasing)
     if concerns.due:
         tx.wake(MAX_WOKEN)
         tx.settle()
-        concerns = _concerns(tx, taking)
-    if taking.number > 0:
-        if not (concerns.suspects and _take_suspect(tx, taking)):
-            shares = _shares(tx, taking) if concerns.others_starved else None
-            _take_ready(tx, taking, taking.number if shares is None else max(0, shares.fair - shares.held[tx.worker]))
+        concerns = _concerns(tx, leasing)
+    if leasing.number > 0:
+        if not (concerns.suspects and _take_suspect(tx, leasing)):
+            fair, held, _ = _shares(tx, leasing) if concerns.others_starved else (leasing.number, Counter[int](), set())
+            _take_ready(tx, leasing, max(0, fair - held[tx.worker]))
         tx.settle()
-    starved = len(taking.answer.leases) < taking.number
+    starved = len(leasing.answer.leases) < leasing.number
     prolonged = starved and (concerns.starved_until or 0.0) > tx.ticks + STARVED_SECONDS / 2
     until = concerns.starved_until if prolonged else tx.ticks + STARVED_SECONDS if starved else 0.0
-    if (taking.delay, until, taking.draining) != concerns[: len(OWN)]:
-        values = {"delay": taking.delay, "starved_until": until, "draining": int(taking.draining)}
+    if (leasing.delay, until, leasing.draining) != concerns[: len(OWN)]:
+        values = {"delay": leasing.delay, "starved_until": until, "draining": int(leasing.draining)}
         tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(values))
     if starved and concerns.elsewhere:
-        _request_hosts(tx, taking)
-    _look_ahead(tx, taking)
+        _request_hosts(tx, leasing)
+    _look_ahead(tx, leasing)
 
 
-def _look_ahead(tx: LinkTransaction, taking: Taking) -> None:
+def _look_ahead(tx: LinkTransaction, leasing: Leasing) -> None:
     """Answer how many tasks wait, and when to poll again."""
-    answer = taking.answer
+    answer = leasing.answer
     waiting, due = tx.connection.execute(OUTLOOK, {"q": tx.queue}).one()
     waits = [] if due is None else [max(0.0, due - tx.wall)]
     if waiting:
-        full = 0 < taking.number <= len(answer.leases)
-        waits.append(0.0 if full else POLL_SECONDS if taking.delay <= 0 else min(POLL_SECONDS, taking.delay))
+        full = 0 < leasing.number <= len(answer.leases)
+        waits.append(0.0 if full else POLL_SECONDS if leasing.delay <= 0 else min(POLL_SECONDS, leasing.delay))
     answer.waiting, answer.poll_in = int(waiting), min(waits, default=None)
 
 
-def _take_ready(tx: LinkTransaction, taking: Taking, allowance: int) -> None:
+def _take_ready(tx: LinkTransaction, leasing: Leasing, allowance: int) -> None:
     """Lease ready rows. ``allowance``: how many free hosts this worker may take."""
-    parameters = {**_parameters(tx, taking), "own": taking.own, "most_free": min(taking.number, allowance)}
+    parameters = {**_parameters(tx, leasing), "own": leasing.own, "most_free": min(leasing.number, allowance)}
     rows = tx.connection.execute(AVAILABLE, parameters).all()
     found = sorted(rows, key=lambda row: row.top)
-    even = max(1, taking.number // max(1, len(found)))
+    even = max(1, leasing.number // max(1, len(found)))
     quotas: Counter[str] = Counter()
-    left = taking.number
-    for cap in (even, taking.number):
+    left = leasing.number
+    for cap in (even, leasing.number):
         for host, _, ready in found:
-            most = min(cap, ready, taking.places - taking.held_by_host.get(host, 0))
+            most = min(cap, ready, leasing.places - leasing.held_by_host.get(host, 0))
             more = max(0, min(most - quotas[host], left))
             quotas[host] += more
             left -= more
-    _lease(tx, taking, [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(tx, {host: quotas[host] for host in some})])
+    _lease(tx, leasing, [row for some in chunks(+quotas, HOSTS_AT_ONCE) for row in _rows(tx, {host: quotas[host] for host in some})])
 
 
 def _rows(tx: LinkTransaction, quotas: Mapping[str, int]) -> list[Any]:
@@ -190,53 +190,44 @@ def _rows(tx: LinkTransaction, quotas: Mapping[str, int]) -> list[Any]:
     return sorted(found, key=lambda row: (places[row.host], row.precedence, row.number))
 
 
-def _take_suspect(tx: LinkTransaction, taking: Taking) -> bool:
+def _take_suspect(tx: LinkTransaction, leasing: Leasing) -> bool:
     """Take a suspect, or drain for one unless another worker does. Return whether nothing else may be taken."""
     for row in tx.connection.execute(SUSPECT, {"q": tx.queue, "now": tx.ticks}).all():
         if table_workers.user(tx, row.host) not in (0, tx.worker):
             table_workers.request_hosts(tx, [row.host])
-        elif any(taking.held_by_host.values()):
-            taking.draining = tx.connection.scalar(DRAINING, {"q": tx.queue, "w": tx.worker}) is None
-            return taking.draining
+        elif any(leasing.held_by_host.values()):
+            leasing.draining = tx.connection.scalar(DRAINING, {"q": tx.queue, "w": tx.worker}) is None
+            return leasing.draining
         else:
-            _lease(tx, taking, [row])
+            _lease(tx, leasing, [row])
             return True
     return False
 
 
-def _lease(tx: LinkTransaction, taking: Taking, rows: Sequence[Any]) -> None:
+def _lease(tx: LinkTransaction, leasing: Leasing, rows: Sequence[Any]) -> None:
     tx.move([Row(*row[: len(ROW)]) for row in rows], LEASED, worker=tx.worker)
-    taking.answer.leases += tuple(Lease(task_of(row), row.tries) for row in rows)
-    fresh = [host for host in {row.host: None for row in rows} if host not in taking.answer.held]
-    taking.answer.held |= table_workers.take_hosts(tx, fresh)
+    leasing.answer.leases += tuple(Lease(task_of(row), row.tries) for row in rows)
+    fresh = [host for host in {row.host: None for row in rows} if host not in leasing.answer.held]
+    leasing.answer.held |= table_workers.take_hosts(tx, fresh)
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """``fair``: the share of a worker in the hosts of its queue; ``held``: hosts by worker, of all queues; ``of_queue``: its workers."""
-
-    fair: int
-    held: Counter[int]
-    of_queue: Collection[int]
-
-
-def _shares(tx: LinkTransaction, taking: Taking) -> Shares:
-    """Return how hosts are shared with workers that are starved or hold some."""
+def _shares(tx: LinkTransaction, leasing: Leasing) -> tuple[int, Counter[int], set[int]]:
+    """Return the fair share of a worker that is starved or holds hosts, the number of hosts by worker, and the workers of this queue."""
     held = Counter[int](dict(tx.connection.execute(HOSTS_BY_WORKER).all()))
     workers = tx.connection.execute(select(WORKERS.c.number, WORKERS.c.starved_until).where(WORKERS.c.queue == tx.queue)).all()
     sharing = {tx.worker, *(number for number, until in workers if until > tx.ticks or held[number])}
-    free = tx.connection.scalar(FREE_HOSTS, _parameters(tx, taking)) or 0
+    free = tx.connection.scalar(FREE_HOSTS, _parameters(tx, leasing)) or 0
     fair = ceil((free + sum(held[number] for number in sharing)) / len(sharing))
-    return Shares(fair, held, {number for number, _ in workers})
+    return fair, held, {number for number, _ in workers}
 
 
-def _request_hosts(tx: LinkTransaction, taking: Taking) -> None:
+def _request_hosts(tx: LinkTransaction, leasing: Leasing) -> None:
     """Request hosts, those with most ready rows first, from workers with more than their share and from workers of other queues."""
-    shares = _shares(tx, taking)
-    lacking = shares.fair - shares.held[tx.worker]
-    for worker, number in shares.held.items():
-        shared = worker in shares.of_queue
-        most = min(number - shares.fair, lacking) if shared else MAX_REQUESTED
+    fair, held, of_queue = _shares(tx, leasing)
+    lacking = fair - held[tx.worker]
+    for worker, number in held.items():
+        shared = worker in of_queue
+        most = min(number - fair, lacking) if shared else MAX_REQUESTED
         if worker != tx.worker and most > 0:
             locks = tx.connection.execute(table_workers.HELD, {"w": worker}).all()
             requests = {lock.host: lock.requested_by if lock.requested_until > tx.ticks else 0 for lock in locks}
