@@ -9,6 +9,7 @@ import select
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -111,17 +112,22 @@ class Route:
         return re.sub(r"\{[^}]*\}", "nothing", self.path)
 
 
-def routes() -> Iterator[Route]:
+@cache
+def routes() -> tuple[Route, ...]:
     app = create_app(open_store("sqlite://"), None, Sources(), open_accounts("sqlite://"), follow_every=0)
-    for route in iter_route_contexts(app.routes):
-        methods = getattr(route, "methods", None)
-        for method in sorted((methods or {"GET"}) - {"HEAD"}):
-            yield Route(method, route.path or "", right_of(route), required_rights(route))
+    return tuple(
+        Route(method, route.path or "", right_of(route), required_rights(route))
+        for route in iter_route_contexts(app.routes)
+        for method in sorted((getattr(route, "methods", None) or {"GET"}) - {"HEAD"})
+    )
 
 
-ROUTES = list(routes())
-PROTECTED = [route for route in ROUTES if route.right not in (None, Right.READ)]
-CHANGING = [route for route in ROUTES if route.method not in SAFE and route.path not in WITHOUT_RIGHT]
+def protected_routes() -> list[Route]:
+    return [route for route in routes() if route.right not in (None, Right.READ)]
+
+
+def changing_routes() -> list[Route]:
+    return [route for route in routes() if route.method not in SAFE and route.path not in WITHOUT_RIGHT]
 
 
 @dataclass(frozen=True)
@@ -183,7 +189,7 @@ def rights_of(name: str) -> frozenset[Right]:
 
 
 def test_every_route_declares_its_right() -> None:
-    for route in ROUTES:
+    for route in routes():
         if route.path in WITHOUT_RIGHT:
             assert route.right is None, route
             assert not WITHOUT_RIGHT[route.path] or route.method in WITHOUT_RIGHT[route.path], route
@@ -196,15 +202,15 @@ def test_every_route_declares_its_right() -> None:
 
 
 def test_number_of_routes_is_plausible() -> None:
-    assert len(PROTECTED) > 60
-    assert {route.right for route in PROTECTED} == set(Right) - {Right.READ}
-    assert len([route for route in ROUTES if route.path.startswith("/api/v1/")]) > 20
+    assert len(protected_routes()) > 60
+    assert {route.right for route in protected_routes()} == set(Right) - {Right.READ}
+    assert len([route for route in routes() if route.path.startswith("/api/v1/")]) > 20
 
 
 @pytest.mark.slow
 def test_missing_right_is_refused_for_any_request(clients: dict[str, Client]) -> None:
     for name, client in clients.items():
-        for route in PROTECTED:
+        for route in protected_routes():
             if route.asks <= rights_of(name):
                 continue
             answer = client.request(route.method, route.filled, **body(route))
@@ -220,7 +226,7 @@ def test_missing_right_is_refused_for_any_request(clients: dict[str, Client]) ->
 @pytest.mark.slow
 def test_sufficient_right_is_accepted(clients: dict[str, Client]) -> None:
     for name, client in clients.items():
-        for route in ROUTES:
+        for route in routes():
             if (
                 route.method == "GET"
                 and route.path not in WITHOUT_RIGHT
@@ -248,7 +254,7 @@ def test_sufficient_right_is_accepted(clients: dict[str, Client]) -> None:
 def test_cross_site_requests_of_signed_in_user_are_refused(clients: dict[str, Client], headers: dict[str, str]) -> None:
     admin = clients["admin"]
     with closing(Client(admin.origin, {"cookie": admin.headers["cookie"]})) as forged:
-        for route in CHANGING:
+        for route in changing_routes():
             for kind in ("application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=x", "text/plain"):
                 answer = forged.request(route.method, route.filled, "a=b", {"content-type": kind, **headers})
                 assert answer.status_code == 403, f"{route}: {kind}: {answer.status_code}"
@@ -257,7 +263,7 @@ def test_cross_site_requests_of_signed_in_user_are_refused(clients: dict[str, Cl
 def test_get_requests_change_nothing(clients: dict[str, Client]) -> None:
     """Links and images on other pages cause GET requests with the user's cookies."""
     before = clients["admin"].get("/audit").text.count("data-entry")
-    for route in CHANGING:
+    for route in changing_routes():
         answer = clients["admin"].get(route.filled)
         assert answer.status_code in (200, 303, 404, 405, 422, 400, 409, 410), f"{route}: {answer.status_code}"
     assert clients["admin"].get("/audit").text.count("data-entry") == before
