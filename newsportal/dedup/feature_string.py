@@ -123,8 +123,8 @@ class FeatureStrings:
         shortest, longest = max(1, len(features) - self._lengths_differ), len(features) + self._lengths_differ
         found: set[int] = set()
         for size in {self._block(length) for length in range(shortest, longest + 1)}:
-            for block in {hash(features[at : at + size]) for at in range(len(features) - size + 1)}:
-                found.update(self._blocks.get(block, ()))
+            for block in self._blocks.keys() & {hash(features[at : at + size]) for at in range(len(features) - size + 1)}:
+                found.update(self._blocks[block])
         candidates = {number for number in found if shortest <= len(self._documents[number][0]) <= longest}
         if not candidates:
             return NEW

@@ -122,12 +122,8 @@ def _large_version(node: dom.Element, base: str) -> str | None:
         return dom.join(base, viewed[1]) if viewed else dom.join(base, href) if IMAGE_URL.match(href) else None
     if node.tag in ("source", "video", "audio", "input", "link", "meta"):
         return None
-    values = (
-        value
-        for name, value in node.items()
-        if (name in LAZY_ATTRIBUTES or LARGE_NAME.search(name)) and name.startswith("data") and IMAGE_URL.match(value)
-    )
-    return next((url for value in values if (url := dom.join(base, value))), None)
+    data = (value for name, value in node.items() if name.startswith("data") and (name in LAZY_ATTRIBUTES or LARGE_NAME.search(name)))
+    return next((url for value in data if IMAGE_URL.match(value) and (url := dom.join(base, value))), None)
 
 
 def _background(node: dom.Element, base: str) -> str | None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import threads
@@ -33,9 +33,8 @@ def post(number: int, inner: str = "") -> str:
     )
 
 
-ANSWERS: Final = json.dumps({"@type": "Question", "comment": [{"text": "y"}] * 30_000})
-
-INVALID_ANSWERS: Final = json.dumps({"@type": "Question", "text": "x", "comment": [1] * 1_000_000})
+def answers(**question: Any) -> str:
+    return f"<script type='application/ld+json'>{json.dumps({'@type': 'Question', **question})}</script>"
 
 
 def kinds_of_subtrees() -> str:
@@ -70,8 +69,8 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "one long text": lambda: f"<p>{SENTENCE * 100_000}</p>",
     "one long word": lambda: f"<p>{'a' * 10_000_000}</p>",
     "json": lambda: f"<script type='application/ld+json'>{'[' * 100_000}</script>",
-    "json answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
-    "invalid json answers": lambda: f"<script type='application/ld+json'>{INVALID_ANSWERS}</script>",
+    "json answers": lambda: answers(comment=[{"text": "y"}] * 30_000),
+    "invalid json answers": lambda: answers(text="x", comment=[1] * 1_000_000),
     "unclosed comments": lambda: "<!--" * 49_000,
     "signatures and pictures": lambda: post(1) + post(2, "<div class=signature>q</div><img src=/b.png>" * 15_000) + post(3),
     "nested posts with hints": lambda: "".join(

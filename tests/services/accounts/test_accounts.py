@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from factories import CHEAP
 from sqlalchemy import select, text
 
 from newsportal.errors import AccountError, StoreTooNew, StoreTooOld
@@ -76,12 +77,14 @@ def test_database_file_is_private(tmp_path: Path) -> None:
 
 def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
     """Several processes may start at the same time."""
-    results = []
-    with closing(open_accounts(uri)) as first, closing(open_accounts(uri)) as second:
-        threads = [
-            threading.Thread(target=lambda opened=opened: results.append(opened.people.add_first_admin(now=now)))
-            for opened in (first, second) * 2
-        ]
+    results, start = [], threading.Barrier(4)
+
+    def add(opened: Accounts) -> None:
+        start.wait()
+        results.append(opened.people.add_first_admin(now=now))
+
+    with closing(open_accounts(uri, hasher=CHEAP)) as first, closing(open_accounts(uri, hasher=CHEAP)) as second:
+        threads = [threading.Thread(target=add, args=(opened,)) for opened in (first, second) * 2]
         for thread in threads:
             thread.start()
         for thread in threads:
