@@ -19,6 +19,9 @@ from newsportal.errors import EgressDenied, NewsportalError, Unfetched
 from newsportal.messages import set_zone
 from newsportal.services.jobs.base import in_job, run_as_job
 
+GC_THRESHOLDS: Final = (5_000, 5, 5)
+"""Of the garbage collector: new objects between two collections, and collections between two of older generations."""
+
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Daily": {
         "up": "Serve the portal and keep it up to date.",
@@ -137,6 +140,7 @@ class Commands(TyperGroup):
                 import_module(name)
             finally:
                 gc.freeze()
+                gc.set_threshold(*GC_THRESHOLDS)
                 gc.enable()
         module = sys.modules[name]
         found = getattr(module, function or ("group" if hasattr(module, "group") else cmd_name))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import scrapy.core.downloader.contextfactory  # noqa: F401  (its deprecated names search all loaded modules: few by now)
 import typer
@@ -20,7 +20,7 @@ from rich.live import Live
 from rich.table import Table
 
 from newsportal import logs
-from newsportal.cli import hints
+from newsportal.cli import GC_THRESHOLDS, hints
 from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
@@ -39,10 +39,6 @@ SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # run when no spider is na
 FAILED_REASONS = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
 )  # reasons that count as failures: exit status 1, after the report
-
-GC_THRESHOLDS: Final = (5_000, 5, 5)
-"""Thresholds of the garbage collector: new objects between two collections, and collections between two of older generations; a full one
-after some forty pages."""
 
 
 @dataclass(frozen=True, slots=True)
