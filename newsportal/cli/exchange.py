@@ -140,8 +140,7 @@ class ImportedRow:
 
 
 def import_rows(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[ImportedRow]:
-    """Store the rows in their order; articles first seen at the same time in one transaction. Raises ``StoreUnavailable``; the rows yielded
-    so far are stored."""
+    """Store the rows in their order; articles first seen at the same time in one transaction. Raises ``StoreUnavailable`` for the rest."""
     for batch in chunks(rows, BATCH):
         parsed = _mark_older([(row, _parse(row, now)) for row in batch], store)
         for first_seen, group in groupby(parsed, key=lambda pair: _article_moment(pair[1])):

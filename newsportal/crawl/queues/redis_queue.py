@@ -1,5 +1,4 @@
-"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, where hosts are spread over
-partitions.
+"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, spread by hosts.
 
 A host's partition is determined by its hash, for all queues, so every script keeps to one slot and one worker holds a host. What concerns
 several hosts is done here if there are several partitions: a worker must have no leases in any of them before it gets a suspect, and a
