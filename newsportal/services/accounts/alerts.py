@@ -193,13 +193,13 @@ class Alerts(Part):
         return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(alerts), *condition)) or 0
 
     def acquire(self, owner: str, *, now: datetime, seconds: float) -> bool:
-        """Return whether ``owner`` is the only sending process for the next ``seconds``."""
-        changes = {"owner": owner, "until": now + timedelta(seconds=seconds)}
+        """Return whether ``owner`` is the only sending process for the next ``seconds``. A longer lock is of a clock since corrected."""
+        changes = {"owner": owner, "until": (until := now + timedelta(seconds=seconds))}
         with self._write() as connection:
             if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **changes}):
                 return True
             row = connection.execute(select(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER)).one()
-            if row.owner != owner and row.until is not None and row.until > now:
+            if row.owner != owner and row.until is not None and now < row.until <= until:
                 return False
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(changes))
             return True
