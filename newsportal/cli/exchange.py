@@ -228,7 +228,7 @@ def import_files(
 ) -> None:
     """Store articles from JSON lines, CSV, Parquet or WARC, none twice, reposts folded. A row that is no article is reported.
 
-    Exit status 1 if a file cannot be read, or no row of all is an article.
+    Exit status 1 if a file cannot be read, or no row is an article.
     """
     config = load(sources)
     use_custom_words(config)
