@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -71,16 +72,28 @@ def warned(logger: logging.Logger, text: str, *words: object, **extra: str) -> I
         logger.warning(f"{text}: %s", *words, error, extra=extra)
 
 
+class LogFile(RotatingFileHandler):
+    """A log file that may be full or not writable, which is reported once."""
+
+    failed = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self.failed:
+            self.failed = True
+            print(f"{self.baseFilename}: lines are missing in this log: {error.strerror}", file=sys.stderr)
+
+
 def install(form: str = "text", file: Path | None = None) -> logging.Handler:
     """Install a handler for the root logger, replacing that of an earlier call. Raises ``LogUnavailable``."""
     root, handler = logging.getLogger(), cast(logging.Handler, logging.StreamHandler())
     if file is not None:
         try:
-            handler = RotatingFileHandler(file, maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8", errors="backslashreplace")
+            handler = LogFile(file, maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            raise LogUnavailable(
-                f"no log can be written to {file}: {error.strerror or error}; name another file with --log-file"
-            ) from error
+            raise LogUnavailable(f"cannot write a log to {file}: {error.strerror or error}; name another file with --log-file") from error
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(TEXT, TEXT_DATE))
     handler.set_name(NAME)
     for old in [h for h in root.handlers if h.get_name() == NAME]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,17 @@ def test_second_install_replaces_first_handler(file: Path, tmp_path: Path) -> No
     handler.close()
     assert rows(file) == []
     assert len(rows(tmp_path / "other.log")) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_full_disk_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    handler = logs.install("text", Path("/dev/full"))
+    for _ in range(3):
+        log.warning("一行")
+    logging.getLogger().removeHandler(handler)
+    with suppress(OSError):  # what could not be written
+        handler.close()
+    assert capsys.readouterr().err == "/dev/full: lines are missing in this log: No space left on device\n"
 
 
 def test_unwritable_log_file_is_reported(tmp_path: Path) -> None:

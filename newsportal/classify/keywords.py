@@ -1,13 +1,11 @@
 """Extract the keywords of an article: words that are frequent in it, or in its title, and rare elsewhere. Pure.
 
-TF-IDF as in jieba's ``extract_tags``, with four changes that improved the measured results (docs/algorithms/keywords.md, which also
-compares TextRank)::
+TF-IDF as in jieba's ``extract_tags``, with four changes that improved the measured results (docs/algorithms/keywords.md)::
 
     weight(word) = (tf + title) · idf(word) · kind(word) · (1 + 0.15 · (length − 2))
 
 ``idf`` comes with the dictionary (the median for unknown words), ``kind`` is 1.2 for names, 1 for nouns, 0.7 for verbs and adjectives, 0
-for numerals, times and function words; ``title`` is 3 for words in the title. Texts in other scripts are ranked by frequency, names of
-several words first.
+for numerals, times and function words; ``title`` is 3 for words in the title. Other scripts: by frequency, names of several words first.
 
 :func:`keywords` are for readers: the text is segmented with its own new words (:mod:`newsportal.classify.new_words`). :func:`terms` are for
 comparing texts, which needs consistent segmentation, right or wrong; single characters are joined to their neighbours where both nearly

@@ -1,8 +1,7 @@
 """Evaluate answers: precision, recall and F1 by label, macro-F1, the confusion matrix, and the calibration of the probabilities.
 
 Precision is the share of the documents assigned a label that have it, recall the share of those that have it to which it was assigned, F1
-their harmonic mean, macro-F1 the mean F1 of the labels (regardless of their numbers of documents). A document without an assigned label
-lowers recall only.
+their harmonic mean, macro-F1 the mean F1 of the labels (whatever their sizes). A document without an assigned label lowers recall only.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping
-from errno import ENOSPC
+from errno import EDQUOT, EFBIG, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -198,7 +198,7 @@ def main(arguments: list[str] | None = None) -> None:
         Console(stderr=True, emoji=False).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except OSError as error:
-        if error.errno != ENOSPC:
+        if error.filename is None and error.errno not in (ENOSPC, EDQUOT, EFBIG):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else what is buffered fails again at exit
         sys.exit(f"{error.filename or 'standard output'}: {error.strerror}")

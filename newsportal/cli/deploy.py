@@ -117,8 +117,7 @@ class Deployed:
 
 
 def send(server: Server, version: str, egg: bytes) -> Deployed:
-    """Send an egg, and check the result: an egg without spiders, which scrapyd would keep and run, is deleted. Raises ``RunnerRefused``,
-    ``RunnerUnavailable``."""
+    """Send an egg, and check it: one without spiders, which would run, is deleted. Raises ``RunnerRefused``, ``RunnerUnavailable``."""
     project = server.target.project
     try:
         server.send(project, version, egg)

@@ -140,8 +140,7 @@ class ImportedRow:
 
 
 def import_rows(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[ImportedRow]:
-    """Store the rows in their order; articles first seen at the same time in one transaction. Raises ``StoreUnavailable``; the rows yielded
-    so far are stored."""
+    """Store the rows in their order; articles first seen at the same time in one transaction. Raises ``StoreUnavailable`` for the rest."""
     for batch in chunks(rows, BATCH):
         parsed = _mark_older([(row, _parse(row, now)) for row in batch], store)
         for first_seen, group in groupby(parsed, key=lambda pair: _article_moment(pair[1])):
@@ -229,7 +228,7 @@ def import_files(
 ) -> None:
     """Store articles from JSON lines, CSV, Parquet or WARC, none twice, reposts folded. A row that is no article is reported.
 
-    Exit status 1 if a file cannot be read, or no row of all is an article.
+    Exit status 1 if a file cannot be read, or no row is an article.
     """
     config = load(sources)
     use_custom_words(config)

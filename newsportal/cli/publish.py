@@ -81,7 +81,7 @@ def status(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the articles that wait, are done or failed at each target, with reasons; behind: changes that its next run reads."""
+    """Count the articles that wait, are done or failed at each target, with reasons; behind: unread changes."""
     if state is not None and state not in STATES:
         raise typer.BadParameter(f"{state!r} is not a state; allowed: {', '.join(STATES)}", param_hint="--state")
     with open_record(sources) as (config, store):

@@ -2,8 +2,7 @@
 
 A crawl forks one server process at its start, with modules and tables loaded and no network connections; it forks readers on demand and
 when one has died. Each thread of the pool owns one reader: it sends a function with its arguments, and waits for the result. The kernel
-kills a reader that exceeds its limits: ``RLIMIT_DATA`` for memory, ``ITIMER_PROF`` for CPU time, so that no page is refused because the
-machine is busy.
+kills a reader that exceeds its limits: ``RLIMIT_DATA`` for memory, ``ITIMER_PROF`` for CPU time, so that no busy machine refuses a page.
 """
 
 from __future__ import annotations
@@ -117,8 +116,7 @@ class ReaderPool:
 
     def call(self, ending: Callable[[], float | None], function: Callable[..., Any], *args: Any, times: float = 1.0) -> Any:
         """Run ``function(*args)`` in a reader, or in place if there is none, for ``times`` the time limit of a page. Raises its errors,
-        ``NotApplicable`` for an exceeded limit, :class:`Interrupted` if the crawl has been ``ending`` (seconds; ``None``: it runs) too
-        long."""
+        ``NotApplicable`` for an exceeded limit, :class:`Interrupted` if the crawl has been ``ending`` too long (seconds)."""
         if (ending() or 0.0) > FINISH_SECONDS:
             raise Interrupted
         if self._control is None:

@@ -5,8 +5,7 @@
     fetched = parsed + failed after a body
     parsed  = stored + folded + same              same: its canonical URL was already stored
 
-Rates as in the paper: precision = articles with a body / pages fetched, recall = articles with a body / new links (there 88.2 % and 76.1
-%).
+Rates as in the paper: precision = articles with a body / pages fetched, recall = articles with a body / new links (88.2 and 76.1 %).
 """
 
 from collections import Counter

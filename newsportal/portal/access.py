@@ -1,5 +1,4 @@
-"""Authentication, rights, rate limits, and the errors of the API. Every router declares its right (``dependencies=EDIT``); a test checks
-them all.
+"""Authentication, rights, rate limits, and the errors of the API. Every router declares its right (``dependencies=EDIT``; tested).
 
 Reading needs no account unless ``portal.reading`` is ``members``. Errors of the API are ``{"error": {"code", "message", "remedy"?,
 "problems"?}}``, in English.

@@ -1,5 +1,4 @@
-"""The interface in the reader's language: gettext catalogs read from ``locale/<language>/*.po`` (messages are English), and formats of
-times.
+"""The interface in the reader's language: gettext catalogs read from ``locale/<language>/*.po`` (messages are English), and times.
 
 Catalogs are compiled in memory on the first request (some 10 ms), so no compiled file can be out of date. The catalog of a language may
 have several files, one for each part of the portal; no message is in two. To add a language, add a folder ``locale/xx`` and a line to

@@ -66,8 +66,7 @@ def _run_task(function: Callable[[Shared, Any], Any], task: Any) -> Any:
 
 @contextmanager
 def on_spark(shared: Shared, master: str) -> Iterator[Mapped]:
-    """Run tasks on Spark's executors, which need newsportal and the files under the same paths. Raises ``DependencyMissing`` and
-    ``SparkFailed``."""
+    """Run tasks on Spark's executors, which need newsportal and the same paths of files. Raises ``DependencyMissing``, ``SparkFailed``."""
     with spark.session(master, "process") as session, ThreadPoolExecutor(1) as executor:
         context = session.sparkContext
         broadcast = context.broadcast(shared)

@@ -1,8 +1,7 @@
 """The recommender of the portal: all signals for a story, combined with weights learnt from the log.
 
 :mod:`signals` computes the features, :mod:`blend` learns their weights on earlier windows of the same log, :func:`candidates` selects the
-stories to score, :func:`diversify` diversifies the list. Nothing is tuned to a data set: half-lives, weights and the part of content are
-learnt.
+stories to score, :func:`diversify` diversifies the list. Nothing is tuned to a data set: half-lives, weights and content's part are learnt.
 
 * Of ``BLOCK`` consecutive places, at most ``MAX_ALIKE`` go to stories with a common label while others are left; labels of more than
   ``COMMON`` of the candidates do not count. The next story takes the place if its score is at most ``MAX_SCORE_LOSS`` lower. For new

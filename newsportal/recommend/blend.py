@@ -7,8 +7,7 @@ e^score(s) / Σ_C e^score (multinomial logit, McFadden 1974). w minimises
 
 σ(f): the standard deviation of the feature among candidates. Moments come from windows between the ``QUANTILES`` quantiles of the views;
 features are computed from the log before the window. Weights are learnt for three situations: a ``new`` reader (no history), one who comes
-``back`` (at the beginning of the window; targets: the views within it), and one ``underway`` (last view less than an hour ago; target: the
-next).
+``back`` (at the beginning of the window; targets: the views within it), and one ``underway`` (last view within an hour; target: the next).
 
 Weights must beat the baseline **plain popularity by recency**, the single popularity feature with the best mean NDCG@20 over all moments:
 weights of the windows before ``FIRST_COMPARED`` are compared with it on the later ones. If they do not win, only that feature gets a

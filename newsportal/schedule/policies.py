@@ -171,8 +171,7 @@ MIN_VISITS: Final = 6  # minimum number of visits: in the first ones everything 
 
 
 def result_pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, max_pages: int = MAX_PAGES) -> int:
-    """Return the number of result pages of a search engine for the hour of ``now``; ``usual`` without enough data (``visits``: newest
-    first).
+    """Return the number of result pages of a search engine for the hour of ``now``; ``usual`` if too few ``visits`` (newest first).
 
     Paper A (Bai, Wang, Zhao 2009) reads five every hour and suggests adapting the number to the hour: at night most results are repeats.
     With n_h new ones among e_h entries of the visits at hour h, f the share of new ones over all hours, and κ entries as prior:

@@ -30,8 +30,7 @@ TIMES: Mapping[str, str] = {**dict.fromkeys(("since", "after", "from", "è‡ª", "ä
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search query. Syntax of ``text``: words, "phrases", -not, +must, field:word, since:day; anything else is treated as words, never as
-    an error.
+    """A search query. Syntax of ``text``: words, "phrases", -not, +must, field:word, since:day; anything else is words, never an error.
 
     Filters match exactly. ``since <= moment < until``. ``zone``: time zone of days (None: that of this machine).
     """

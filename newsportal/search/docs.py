@@ -93,12 +93,10 @@ log = logging.getLogger(__name__)
 
 def rebuild_if_needed(index: Index, store: Store) -> None:
     """Rebuild ``index`` if necessary. If another process finishes a rebuild first, its result is used."""
-    if not index.needs_rebuild():
+    if not index.needs_rebuild() and index.position() <= store.last_seq():  # else an older backup was restored
         return
-    log.warning(
-        "the search index is rebuilt: the segmenter or the custom words have changed, or most of its entries are of deleted articles; "
-        "searches continue meanwhile"
-    )
+    reason = "the segmenter or the custom words have changed, most of its entries are of deleted articles, or the store is older"
+    log.warning("the search index is rebuilt: %s; searches continue meanwhile", reason)
     try:
         index.rebuild(store)
     except SearchError:

@@ -96,6 +96,7 @@ def save_version(path: Path, content: bytes) -> str:
     file = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
     file.touch(mode=path.stat().st_mode & 0o666)
     file.write_bytes(content)
+    keep_owner(path, folder, file)
     for old in versions(path)[KEPT:]:
         (folder / f"{old.id}.yaml").unlink(missing_ok=True)
     return file.stem
@@ -293,8 +294,16 @@ def lock_file(path: Path) -> Iterator[None]:
         return
     lock = path.with_name(f".{path.name}{LOCK_SUFFIX}")
     with lock.open("w") as file:
+        keep_owner(path, lock)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def keep_owner(path: Path, *others: Path) -> None:
+    """Give the owner of ``path`` to other files, if this user may: after a command by root, the portal can still write them."""
+    with contextlib.suppress(OSError, AttributeError):
+        for other in others:
+            os.chown(other, path.stat().st_uid, path.stat().st_gid)
 
 
 READABLE = 0o644  # mode of a new file: temporary files are readable by their owner only
@@ -309,6 +318,7 @@ def replace_file(path: Path, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, path.stat().st_mode & 0o7777 if path.exists() else READABLE)
+        keep_owner(path, Path(name))
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

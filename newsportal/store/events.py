@@ -116,8 +116,7 @@ class Events(Part):
         """Assign stories to events and store the events' ``vectors``. Return False, with nothing written, if another process was faster.
 
         ``after`` and ``up_to``: range of the change log processed. ``touched``: stories whose events are recounted. ``again``: stories may
-        have been deleted or moved, so recount every event that no longer matches its stories. ``edited``: the last edit included in the
-        ``vectors``.
+        have been deleted or moved, so recount every event that no longer matches its stories. ``edited``: the last edit in ``vectors``.
         """
         with self._write() as connection:
             if (connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0) != after:

@@ -107,8 +107,7 @@ class Pruning(Part):
         return self._delete_old(RUNS, RUNS.c.started < before, dry_run=dry_run)
 
     def leftovers(self, now: datetime) -> None:
-        """Delete remains of deleted articles: expired identities, withdrawn entries of the outbox, old changes; and old edits of events by
-        the nightly pass."""
+        """Delete remains of deleted articles: expired identities, withdrawn outbox entries, old changes, old nightly edits of events."""
         self._delete_old(LINKS, LINKS.c.state == PRUNED, LINKS.c.changed < (now - NAMES_KEPT).timestamp())
         self._delete_old(OUTBOX, OUTBOX.c.state == "withdrawn", ~exists().where(ARTICLES.c.id == OUTBOX.c.article_id))
         self._delete_old(EVENT_EDITS, EVENT_EDITS.c.by == "", EVENT_EDITS.c.at < now - REVISIONS_KEPT)

@@ -227,8 +227,7 @@ class Month:
     """Figures of a month of reading (paper C, figures 3 and 4). ``start``: its beginning (UTC).
 
     ``views`` and ``pictures`` count those seen for the first time; of ``offered`` recommendations ``opened`` were opened, and ``liked`` of
-    those read to the share α or more (formula 4: precision = liked / offered). If most stories are articles, α is 1 and a story read
-    completely is liked.
+    those read to the share α or more (formula 4: precision = liked / offered). For articles α is 1: read completely is liked.
     """
 
     start: datetime

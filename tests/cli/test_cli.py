@@ -71,6 +71,13 @@ def test_full_disk_ends_any_command_with_one_line(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (1, b"standard output: No space left on device\n")
 
 
+def test_file_that_cannot_be_written_ends_any_command_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text("feeds: [{name: 甲, url: 'https://a.example/'}]", "utf-8")
+    (lock := tmp_path / ".sources.yaml.lock").mkdir()
+    result = run("source", "interval", "5", "甲", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (1, f"{lock}: Is a directory\n")
+
+
 def test_every_command_has_a_module() -> None:
     assert [name for name in COMMANDS if find_spec(MODULES.get(name, f"newsportal.cli.{name}").partition(":")[0]) is None] == []
 

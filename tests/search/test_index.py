@@ -366,6 +366,18 @@ def test_index_of_mostly_deleted_articles_is_rebuilt(tmp_path: Path, monkeypatch
     store.close()
 
 
+@pytest.mark.parametrize("newsroom", ["file", pytest.param("elasticsearch", marks=pytest.mark.slow)], indirect=True)
+def test_index_ahead_of_a_restored_store_is_rebuilt(newsroom: Newsroom, index_uri: str) -> None:
+    for title in ("旧的桥", "丢失的桥"):
+        newsroom.write(title)
+    assert len(newsroom.titles("桥")) == 2
+    newsroom.index.close()
+    newsroom.store.close()
+    newsroom.store, newsroom.index = empty_store(), open_index(index_uri)
+    newsroom.write("新的桥")
+    assert newsroom.titles("桥") == ["新的桥"]
+
+
 def test_index_of_other_version_is_rebuilt(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/index.db"
     open_index(uri).close()

@@ -120,6 +120,15 @@ def test_concurrent_writers_lose_nothing(path: Path) -> None:
     assert sorted(feed.name for feed in load(path).feeds) == ["a", *names]
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_change_by_root_keeps_the_owner(path: Path) -> None:
+    os.chown(path, 12345, 23456)
+    edit(path, title("乙"))
+    files = [path, *path.parent.glob(".*"), *path.parent.glob(".*/*")]
+    assert len(files) == 4, "the file, its lock, a version and its folder"
+    assert {(file.stat().st_uid, file.stat().st_gid) for file in files} == {(12345, 23456)}
+
+
 def test_file_mode_and_symlink_are_kept(path: Path, tmp_path: Path) -> None:
     path.chmod(0o640)
     link = tmp_path / "link.yaml"

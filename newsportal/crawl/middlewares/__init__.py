@@ -1,5 +1,4 @@
-"""Scrapy middlewares: robots.txt (RFC 9309), robots tags of pages, challenge and login pages, retries by Retry-After, redirects to invalid
-URLs, and host locks."""
+"""Scrapy middlewares: robots.txt (RFC 9309), robots tags, challenge and login pages, Retry-After, redirects to invalid URLs, host locks."""
 
 from newsportal.crawl.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
 from newsportal.crawl.middlewares.retry import (

@@ -1,9 +1,7 @@
-"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, where hosts are spread over
-partitions.
+"""The queue in Redis, for any number of processes and machines: in one Redis, or on a Redis Cluster, spread by hosts.
 
 A host's partition is determined by its hash, for all queues, so every script keeps to one slot and one worker holds a host. What concerns
-several hosts is done here if there are several partitions: a worker must have no leases in any of them before it gets a suspect, and a
-lane is a claimed job.
+several hosts is done here for several partitions: a worker has no leases in any before it gets a suspect, and a lane is a claimed job.
 
 While a master is unreachable its hosts wait, and the others continue. If the queue is backed by the link table, leases that a partition
 was not told about are returned when it is reachable again, and checked in the table before they are taken.

@@ -199,13 +199,13 @@ class Alerts(Part):
         return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(alerts), *condition)) or 0
 
     def acquire(self, owner: str, *, now: datetime, seconds: float) -> bool:
-        """Return whether ``owner`` is the only sending process for the next ``seconds``."""
-        changes = {"owner": owner, "leased_until": now + timedelta(seconds=seconds)}
+        """Return whether ``owner`` is the only sending process for the next ``seconds``. A longer lock is of a clock since corrected."""
+        changes = {"owner": owner, "leased_until": (until := now + timedelta(seconds=seconds))}
         with self._write() as connection:
             if insert_new(connection, ALERT_STATE, {"name": SENDER, "seq": 0, **changes}):
                 return True
             row = connection.execute(select(ALERT_STATE).where(ALERT_STATE.c.name == SENDER)).one()
-            if row.owner != owner and row.leased_until is not None and row.leased_until > now:
+            if row.owner != owner and row.leased_until is not None and now < row.leased_until <= until:
                 return False
             connection.execute(update(ALERT_STATE).where(ALERT_STATE.c.name == SENDER).values(changes))
             return True

@@ -112,8 +112,7 @@ def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
 
 def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, max_stories: int) -> list[tuple[datetime, list[int]]]:
     """Return the messages for articles found at these moments (ascending): when each is sent and the indexes of its articles, up to
-    ``max_stories``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share a message, the rest waits if
-    the hour is full."""
+    ``max_stories``. The schedule of :mod:`newsportal.services.alerts.run`: articles due within `GATHER` share one, up to a full hour."""
     groups: list[list[tuple[datetime, int]]] = []
     for entry in sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found)):
         if groups and entry[0] - groups[-1][0][0] < GATHER:

@@ -35,8 +35,7 @@ LABEL_CHARS: Final = 40  # characters of a part's content shown in its line
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a body: markup, text (a paragraph per line), URLs of its pictures. ``number``: of a part shown as ``⟦number⟧``; ``typed``:
-    its editable lines."""
+    """A part of a body: markup, text (a paragraph per line), URLs of pictures. ``number``: shown as ``⟦number⟧``; ``typed``: its lines."""
 
     html: str
     lines: tuple[str, ...]

@@ -267,6 +267,7 @@ def _put_off(entry: OutboxEntry, error: RetryLater, now: datetime, tally: Tally)
     if entry.tries >= MAX_TRIES:
         return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
     tally.postponed += 1
+    tally.reasons.append(f"{entry.article_id}: {error}; it is tried again")
     return Result("waiting", str(error), due=now + error.wait(entry.tries, LONGEST_WAIT))
 
 

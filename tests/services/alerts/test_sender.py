@@ -32,6 +32,13 @@ def test_one_of_several_senders_is_active(desk: Any, receiver: Any) -> None:
     assert receiver.stories == ["一条新闻", "第二条新闻"]
 
 
+def test_lock_of_a_clock_since_corrected_is_taken_over(desk: Any) -> None:
+    alerts, now = desk.work.accounts.alerts, desk.clock[0]
+    assert alerts.acquire("a", now=now + timedelta(hours=8), seconds=60)
+    assert alerts.acquire("b", now=now, seconds=60), "not eight hours without alerts"
+    assert not alerts.acquire("a", now=now, seconds=60)
+
+
 def test_stories_found_in_successive_steps_are_one_message(desk: Any, receiver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.alert("webhook", {"url": receiver.address})
     sender = AlertSenderThread(lambda stopped: replace(desk.work, stopped=stopped))

@@ -114,7 +114,11 @@ def test_temporary_failure_is_retried_with_the_same_key(store: Store, add: Add, 
     config = sources(tmp_path, receiver.port)
     receiver.answers += [(503, {}, b""), (429, {"retry-after": "7200"}, b"")]
     add("a")
-    assert run(store, config).postponed == 1
+    tally = run(store, config)
+    assert (tally.postponed, [reason.partition(": ")[2] for reason in tally.reasons]) == (
+        1,
+        ["the receiver answered 503; it is tried again"],
+    )
     assert run(store, config, timedelta(seconds=29)).done == 0, "not before the delay"
     assert run(store, config, timedelta(seconds=31)).postponed == 1
     assert run(store, config, timedelta(seconds=7000)).done == 0, "after the receiver's Retry-After"
