@@ -125,14 +125,14 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     show = "unread" if unread else None
     params: dict[str, Any] = {"order": "hottest" if order == "hottest" else None, **filters, "show": show}
     source = display_name_function(visit.portal, visit.clock.words)
-    shown = {name: source(value) if name == "source" else value for name, value in filters.items() if value}
-    title = " · ".join(part for part in (topic, *shown.values(), visit.portal.site.title) if part)
+    labels = {name: source(value) if name == "source" else value for name, value in filters.items() if value}
+    title = " · ".join(part for part in (topic, *labels.values(), visit.portal.site.title) if part)
     return render(
         visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
         count=visit.portal.tally().by_topic.get(topic, 0) if topic and not any(filters.values()) else None, order=order,
         newest=address(path, **filters, show=show), hottest=address(path, order="hottest", **filters, show=show), unread=unread,
         toggle_unread=address(path, **{**params, "show": None if unread else "unread"}), current_url=address(path, **params),
-        filters=[Chip(clean(value), address(path, **{**params, name: None})) for name, value in shown.items()],
+        filters=[Chip(clean(value), address(path, **{**params, name: None})) for name, value in labels.items()],
         overview=topic_figures(overview, path) if overview and overview.reports else None,
         days=by_day(page.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=page.stories,
         next=address(path, **params, before=page.next) if page.next else None, first_page=address(path, **params) if before else None,
