@@ -179,6 +179,8 @@ def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, file:
     assert 'value="a/b"' in answer.text
     assert 'value="many"' in answer.text
     assert file.read_text("utf-8") == SOURCES
+    renamed = editor.post("/topics/save", data={**sent, **fields(editor.get("/topics/旅游/edit").text), "engines": "", "pages": ""}).text
+    assert renamed.count("a/b&#39; 含有斜杠") == 1, "not again for each source of the topic"
     double = editor.post("/topics/save", data={**sent, "name": "旅游", "engines": "", "pages": ""})
     assert double.status_code == 422
     assert 'id="name-error"' in double.text
