@@ -33,7 +33,7 @@ def classify(
 ) -> None:
     """Classify texts: {"id", "text"} a line, and "title"; out comes {"id", "label", "scores"}.
 
-    The label is null where none fits. Another line gives "error".
+    The label is null where none fits. An invalid line gives "error".
     """
     if [model is None, corpus is None, not by_lexicon].count(False) != 1:
         raise typer.BadParameter("give one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")

@@ -21,7 +21,7 @@ def dedup(
 ) -> None:
     """Find reposts: of every document the earlier one that it repeats, why and how surely.
 
-    A document has id, url, title, text and published, in time order. Another line gives "error".
+    A document has id, url, title, text and published, in time order. An invalid line gives "error".
     """
     try:
         found = finder(algorithm)

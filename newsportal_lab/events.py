@@ -20,7 +20,7 @@ def events(
     """Group documents {"id", "title", "text", "published"}, in time order, into events.
 
     Out comes {"id", "event", "score", "words"}: the event by the id of its first document, the cosine, the decisive words.
-    Another line gives "error".
+    An invalid line gives "error".
     """
     answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")
 

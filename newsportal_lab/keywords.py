@@ -98,7 +98,7 @@ def keywords(
 ) -> None:
     """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.
 
-    Weights compare within one document. Another line gives "error".
+    Weights compare within one document. An invalid line gives "error".
     """
     if algorithm not in ALGORITHMS:
         raise typer.BadParameter(f"{algorithm!r} is none of: {', '.join(ALGORITHMS)}", param_hint="--algorithm")

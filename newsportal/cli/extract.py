@@ -133,7 +133,7 @@ def extract(
     ] = None,
     render: Annotated[bool, typer.Option("--render", help="Render the URL in a browser.")] = False,
 ) -> None:
-    """Read the main content of pages, one JSON line each; from an address over all its pages. A page without content gives "error"."""
+    """Read the main content of pages, one JSON line each; a URL is read with all its pages. A page without content gives "error"."""
     write = writer(form, source, out)
     try:
         run = extractor(algorithm, any_page=True)

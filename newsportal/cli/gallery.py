@@ -30,7 +30,7 @@ def gallery(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per page or story.")] = False,
 ) -> None:
-    """Read a photo story: its pictures, in order, with captions; from an address over all its pages. A page without one gives "error"."""
+    """Read a photo story: its pictures, in order, with captions; a URL is read with all its pages. A page without one gives "error"."""
     reject_url_of_folder(url, source)
     if pattern is not None:
         try:

@@ -184,6 +184,12 @@ class Portal:
         """Return the topics of ``sources.yaml`` in its order, then those that are only in the store."""
         return tuple(dict.fromkeys((*self.site.topics, *self.tally().by_topic)))
 
+    def renamed_topic(self, name: str) -> str | None:
+        """Return the present name of a topic that was called ``name``, by the log of changes."""
+        for entry in reversed(self.accounts.audit_log.entries(action="topic.change")):
+            name = entry.subject if entry.details.get("before") == name else name
+        return name if name in self.topics() else None
+
 
 class Visit:
     """One request of a reader: the portal, preferences, language and clock. ``params``: the query parameters."""

@@ -55,6 +55,13 @@ def test_lines_break_between_topics_and_at_spaces(visit: Any) -> None:
     assert page.locator("h1 span").evaluate_all(f"parts => parts.map({LINES})") == [1, 1]
 
 
+@pytest.mark.parametrize(("path", "name"), [("/feeds", "main th"), ("/articles", "main select[name=topic] option")])
+def test_long_topic_does_not_widen_the_page(visit: Any, path: str, name: str) -> None:
+    page = visit("editor", **PHONE).go(path)
+    page.locator(name).first.evaluate("one => { one.textContent = '超长的话题名称'.repeat(14) }")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_active_toggle_is_visible_in_dark_mode(visit: Any) -> None:
     page = visit(color_scheme="dark").go("/")
     ring = page.locator(".orders [aria-pressed=true]").evaluate("one => getComputedStyle(one).boxShadow")

@@ -10,6 +10,7 @@ from pathlib import Path
 from shutil import copy
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -144,7 +145,12 @@ def test_new_topic_immediately_has_previewed_stories(editor: httpx.Client, store
     assert marks(store, "桥") == {"keywords"}
 
 
-def test_stories_and_alerts_follow_a_renamed_topic_and_its_undo(editor: httpx.Client, store: Store) -> None:
+def test_stories_and_alerts_follow_a_renamed_topic_and_its_undo(
+    editor: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TALLY_SECONDS", "TALLY_SPARE"):
+        monkeypatch.setattr(f"newsportal.portal.context.{name}", 0.0)
+
     def stories(topic: str) -> set[str]:
         return {story.id for story in store.stories(StoryFilter(topic)).stories}
 
@@ -155,6 +161,10 @@ def test_stories_and_alerts_follow_a_renamed_topic_and_its_undo(editor: httpx.Cl
     assert (stories("旅游"), stories("出行 & 度假"), alerts.alert("a1").of) == (set(), before, "出行 & 度假")
     notice = lxml_html.document_fromstring(editor.get(page.headers["location"]).text)
     (undo,) = notice.xpath("//form[contains(@action, '/sources/undo/')]/@action")
+    for path in ("", "/feed.rss"):
+        moved = editor.get(f"/topic/旅游{path}")
+        assert (moved.status_code, unquote(moved.headers["location"])) == (302, f"/topic/出行 & 度假{path}")
+    assert editor.get("/topic/无").status_code == 404
     editor.post(undo)
     assert (stories("旅游"), stories("出行 & 度假"), alerts.alert("a1").of) == (before, set(), "旅游")
 
@@ -169,6 +179,8 @@ def test_error_is_beside_its_field_and_input_is_kept(editor: httpx.Client, file:
     assert 'value="a/b"' in answer.text
     assert 'value="many"' in answer.text
     assert file.read_text("utf-8") == SOURCES
+    renamed = editor.post("/topics/save", data={**sent, **fields(editor.get("/topics/旅游/edit").text), "engines": "", "pages": ""}).text
+    assert renamed.count("a/b&#39; 含有斜杠") == 1, "not again for each source of the topic"
     double = editor.post("/topics/save", data={**sent, "name": "旅游", "engines": "", "pages": ""})
     assert double.status_code == 422
     assert 'id="name-error"' in double.text

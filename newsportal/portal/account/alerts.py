@@ -168,7 +168,7 @@ def switch_alert(request: Request, id: str, fields: Form) -> Response:
         return notify(request, f"/alerts/{id}", _("The receiver is no longer valid. Enter another one, save, then switch the alert on."))
     accounts_of(request).alerts.save(alert)
     log_change(request, "alert.on" if enabled else "alert.off", id)
-    return notify(request, "/alerts", _("It is on again. Stories found meanwhile are not sent.") if enabled else _("It is off."))
+    return notify(request, "/alerts", _("The alert is on. Stories found meanwhile are not sent.") if enabled else _("The alert is off."))
 
 
 @router.post("/alerts/{id}/again")

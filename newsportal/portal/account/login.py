@@ -211,7 +211,7 @@ def _change_password(request: Request, fields: Mapping[str, str]) -> Response:
     if wait:
         return _page(request, 429, errors={"old": describe_wait(request, wait)})
     if person is None:
-        return _page(request, 422, errors={"old": visit.say("This is not your password.")})
+        return _page(request, 422, errors={"old": visit.say("The current password is wrong.")})
     try:
         accounts.people.set_password(user.person.id, fields.get("new", ""), except_session=user.credential)
     except AccountError as error:

@@ -39,7 +39,7 @@ def add_person(request: Request, fields: Form) -> Response:
 @router.post("/people/{person_id}/role")
 def change_role(request: Request, person_id: str, fields: Form) -> Response:
     people, role = accounts_of(request).people, _role_named(fields.get("role", ""))
-    done = _("%(name)s has another role now.")
+    done = _("The role of %(name)s was changed.")
     return _change(request, person_id, "person.role", lambda id: people.set_role(id, role), done, {"role": role})
 
 

@@ -72,7 +72,7 @@ def _form(
     urls: Fields, reads: Fields, visits: Fields = VISIT_FIELDS, place: Fields = (*TOPIC_FIELDS, CLASSIFY), article: Fields = ARTICLE_FIELDS
 ) -> tuple[Group, ...]:
     groups = (
-        (_("Where it is"), urls), (_("Contents"), place), (_("What is read"), reads), (_("Visits"), visits),
+        (_("Location"), urls), (_("Classification"), place), (_("What is read"), reads), (_("Visits"), visits),
         (_("Selectors for articles"), article),
     )  # fmt: skip
     return tuple((name, fields) for name, fields in groups if fields)

@@ -177,8 +177,9 @@ def save_topic(request: Request, visit: VisitDep, fields: Form) -> Response:
         place = names.index(form.old_name) if form.old_name in names else len(names)
         by_key, others = by_field(error.problems, "topics", place, visit.clock.words)
         errors = {FIELDS[key]: text for key, text in by_key.items() if key in FIELDS}
-        more = [text for key, text in by_key.items() if key not in FIELDS]
-        return _form(request, replace(form, errors=errors, others=(*others, *more)), 422)
+        texts = (*others, *(text for key, text in by_key.items() if key not in FIELDS))
+        distinct = [text for text in texts if not any(error in text for error in errors.values())]  # of a name, once for each source
+        return _form(request, replace(form, errors=errors, others=tuple(distinct)), 422)
     except (EditConflict, NoEntry) as error:
         clash = visit.say("sources.yaml was changed meanwhile. Your words are kept below; check them and save again.")
         deleted = isinstance(error, NoEntry)

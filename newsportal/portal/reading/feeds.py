@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from markupsafe import Markup
 
 from newsportal.portal import safe_text
+from newsportal.portal.access import or_404
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Feed, FeedItem, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
@@ -92,7 +93,7 @@ def everything(visit: VisitDep, ending: str) -> Response:
 @router.get("/topic/{name:path}/feed.{ending}")
 def of_topic(visit: VisitDep, name: str, ending: str) -> Response:
     if name not in visit.portal.topics():
-        raise HTTPException(404)
+        return RedirectResponse(f"{topic_address(or_404(visit.portal.renamed_topic(name)))}/feed.{ending}", 302)
     return stories_response(visit, ending, topic_address(name), name)
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from fastapi import APIRouter, HTTPException, Response
+from fastapi import APIRouter, Response
+from fastapi.responses import RedirectResponse
 
+from newsportal.portal.access import or_404
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import by_day
 from newsportal.portal.reading.feeds import FILTERS, feed_addresses
@@ -88,7 +90,7 @@ def latest(visit: VisitDep) -> Response:
 @router.get("/topic/{name:path}")
 def topic(visit: VisitDep, name: str) -> Response:
     if name not in visit.portal.topics():
-        raise HTTPException(404)
+        return RedirectResponse(topic_address(or_404(visit.portal.renamed_topic(name))), 302)
     return listing(visit, topic_address(name), name, clean(name))
 
 
