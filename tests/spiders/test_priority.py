@@ -38,7 +38,7 @@ def spider(tmp_path: Path) -> Any:
     rss = RssSpider()
     rss._set_crawler(crawler)
     queue = open_queue(load(path), crawler.settings, "rss", rss.tracker.store.links)
-    scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=True, queue=queue)  # type: ignore[assignment]
+    scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=SimpleNamespace(queue=queue))  # type: ignore[assignment]
     yield rss
     rss.tracker.store.close()
 

@@ -42,7 +42,7 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
         crawler.addons.load_settings(crawler.settings)
         crawler.stats = MemoryStatsCollector(crawler)
         queue = open_queue(crawler.get_addon(SourcesAddon).sources, crawler.settings, "rss")
-        scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=True, queue=queue)  # type: ignore[assignment]
+        scheduler._SCHEDULERS[crawler] = SimpleNamespace(feeder=SimpleNamespace(queue=queue))  # type: ignore[assignment]
         spider = RssSpider(due="1")
         spider._set_crawler(crawler)
         workers.append((spider, queue))
