@@ -74,7 +74,7 @@ FEATURE_NAMES: Final = (
 
 def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: Table, probs: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the page's features, in the order of ``FEATURE_NAMES``. ``probs``: probability of each block to be text of an article."""
-    counts = Counter(node.tag for node in document.root.iter(*TAGS))
+    counts = Counter([node.tag for node in document.root.iter(*TAGS)])
     types = [found[1] for mark, pattern in TYPE for tail in document.html.split(mark)[1:] if (found := pattern.match(tail))]
     address = urlsplit(document.url)
     parts = [part for part in address.path.split("/") if part]
@@ -95,7 +95,7 @@ def page_features(document: dom.Document, meta: Metadata, page: Blocks, table: T
     row += [np.log1p(len(PRICE.findall(text))), np.log1p(len(length)), np.log1p(total)]
     row += [float((rows["linked"] * length).sum()) / total, rows["core_share"][0], rows["core_linked"][0]]
     row += [np.log1p(length[is_text].sum()), length[is_text].sum() / total, np.log1p(is_text.sum()), float((probs * length).sum()) / total]
-    row += [float((rows[name] * length).sum()) / total for name in MEAN_FEATURES]
+    row += ((table.select(MEAN_FEATURES) * length).sum(axis=1) / total).tolist()
     return np.array(row, dtype=np.float32)
 
 

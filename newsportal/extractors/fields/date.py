@@ -31,7 +31,7 @@ MAX_GUESSED_CHARS: Final = 40  # longer texts are not passed to dateparser, whic
 # Languages without a format here. dateparser tries them in turn; all of its two hundred take two seconds.
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
 
-_TRIED: Final = tuple((form, pattern, date_forms.REQUIRED_CHARACTERS.get(read)) for form, (pattern, read) in enumerate(date_forms.FORMS))
+_TRIED: Final = tuple((form, pattern, date_forms.REQUIRED.get(read)) for form, (pattern, read) in enumerate(date_forms.FORMS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,7 @@ def read_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime 
 
 
 def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[WrittenDate]:
-    """Yield every plausible date in ``text``, in order (the formats of this module; see :func:`parse_date`).
-
-    ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America.
-    """
+    """Yield every plausible date in ``text``, in order. ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America."""
     text = text[:MAX_CHARS]
     if PLAIN_CHARS.fullmatch(text) and not DATE_CHARS.search(text):  # true of most lines: the next steps cost thirty times as much
         return
@@ -96,11 +93,11 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
     if not DATE_LIKE.search(text):
         return
     local = now.astimezone(zone or default_zone(text))
-    characters = frozenset(text)
+    parts = frozenset((*text, *date_forms.words_of(text)))
     matches = [
         (match.start(), -match.end(), form, match)
         for form, pattern, needed in _TRIED
-        if needed is None or not characters.isdisjoint(needed)
+        if needed is None or not parts.isdisjoint(needed)
         for match in pattern.finditer(text)
     ]
     end = 0
@@ -110,11 +107,10 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
         end = match.end()  # a match is not searched again, plausible or not
         reader = date_forms.FORMS[form][1]
         written = _written(match, date_forms.DAY_FIRST.get(reader, reader) if day_first else reader, text, local)
-        if written is None:
-            continue
-        end = written.end
-        if is_plausible(written.when, now):
-            yield written
+        if written is not None:
+            end = written.end
+            if is_plausible(written.when, now):
+                yield written
 
 
 def default_zone(text: str) -> tzinfo:

@@ -26,9 +26,8 @@ _NAMES: Final = (
     "november nov novembre noviembre novembro listopada ноября ноя kasım",
     "december dec dezember dez décembre déc diciembre dic dicembre dezembro grudnia декабря дек aralık desember disember",
 )
-MONTH_NAMES: Final[dict[str, int]] = {name: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
 # A regular expression for a month's name, longest first, not within a word.
-MONTH: Final = "(?:" + "|".join(sorted(MONTH_NAMES, key=lambda name: (-len(name), name))) + r")(?![^\W\d_])"
+MONTH: Final = "(?:" + "|".join(sorted({*" ".join(_NAMES).split()}, key=lambda name: (-len(name), name))) + r")(?![^\W\d_])"
 WEEKDAYS: Final[dict[str, int]] = {name: day for day, name in enumerate("mon tue wed thu fri sat sun".split())}
 WEEKDAY: Final = "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 _ZONES: Final = (
@@ -37,6 +36,7 @@ _ZONES: Final = (
 )
 # Hours east of UTC. CST is America's here; in Java's dates and in Chinese texts it is China's.
 ZONES: Final[dict[str, float]] = {name: float(hours) for name, _, hours in (pair.partition("=") for pair in _ZONES.split())}
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
 CHINA: Final = timezone(timedelta(hours=8), "CST")  # Beijing, Hong Kong, Macau and Taipei: the zone of a Chinese date without one
 KOREA: Final = timezone(timedelta(hours=9), "KST")
 AFTERNOON: Final = frozenset(("下午", "晚上", "傍晚", "晚间", "晚間", "夜间", "夜間", "오후"))
@@ -60,6 +60,12 @@ class Clock:
 
     seconds: int
     zone: tzinfo
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of ``text`` as ``re`` compares them where case is ignored (ı and İ are i), also those after an ordinal's end."""
+    words = _WORD.findall(text.lower().replace("ı", "i").replace("\u0307", ""))
+    return words + [word[2:] for word in words if word.startswith(("st", "nd", "rd", "th", "er"))]
 
 
 def clock_after(text: str, end: int, zone: tzinfo) -> tuple[Clock | None, int]:
@@ -177,13 +183,13 @@ def _short_year(match: re.Match[str], local: datetime) -> Day:
 
 
 def _named_month(match: re.Match[str], local: datetime) -> Day:
-    month = MONTH_NAMES[match["mon"].lower()]
+    month = MONTHS[words_of(match["mon"])[0]]
     return _date(int(match["y"]), month, int(match["d"])) if match["y"] else _without_year(local, month, int(match["d"]))
 
 
 def _java(match: re.Match[str], local: datetime) -> Day:
     """Read Java's ``Date.toString``: its CST is China's, where such dates are displayed."""
-    day = _date(int(match["y"]), MONTH_NAMES[match["mon"].lower()], int(match["d"]))
+    day = _date(int(match["y"]), MONTHS[words_of(match["mon"])[0]], int(match["d"]))
     if not isinstance(day, tuple):
         return None
     hour, minute, second = (int(part) for part in match["time"].split(":"))
@@ -299,19 +305,19 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         (r"[刚剛][刚剛才]|\bjust now\b", _just_now),
     )
 )  # Format and reader. If two formats match at the same position, the longer match is used.
-_LETTERS: Final = frozenset(letter for name in MONTH_NAMES for letter in (name[0], name[0].upper()))
-REQUIRED_CHARACTERS: Final[dict[Reader, frozenset[str]]] = {
+MONTHS: Final = {words_of(name)[0]: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
+REQUIRED: Final[dict[Reader, frozenset[str]]] = {
     _chinese: frozenset("年년"),
     _short_year: frozenset(":."),
     _month_day: frozenset("月-/"),
-    _named_month: _LETTERS,
-    _java: _LETTERS,
+    _named_month: frozenset(MONTHS),
+    _java: frozenset(MONTHS),
     _year_month_day: frozenset("-/."),
     _year_last: frozenset("-/."),
     _ago: frozenset("前gG"),
     _named_day: frozenset("今昨前yY"),
     _weekday: frozenset(":"),
     _just_now: frozenset("刚剛jJ"),
-}  # a text that matches a format contains at least one of these characters: this check avoids most of the matching
+}  # a text that matches a format contains at least one of these characters or words: this check avoids most of the matching
 RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))  # relative to the time of reading
 DAY_FIRST: Final[dict[Reader, Reader]] = {_year_last: _day_first}  # for languages that write the day before the month

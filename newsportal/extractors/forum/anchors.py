@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from newsportal.extractors.fields.date_forms import MONTH, MONTH_NAMES
+from newsportal.extractors.fields.date_forms import MONTH, MONTHS, words_of
 from newsportal.extractors.forum.addresses import MAX_CHARS
 from newsportal.extractors.forum.tree import MAX_POSTS, TIME_ATTRIBUTES, Node, Tree
 
@@ -47,8 +47,6 @@ TIME_HINT: Final = re.compile(
     r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
 )  # a digit, 刚刚, just now, an hour ago, vor einer Stunde; starts with a character class, which makes the search fast
 DATE_HINT: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
-WORD: Final = re.compile(r"[^\W\d_]{3,}")
-MONTH_WORDS: Final = frozenset(name.replace("ı", "i") for name in MONTH_NAMES)  # re takes ı for i where case is ignored
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
 UNIX_TIMESTAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
 OTHER_TIME: Final = re.compile(
@@ -118,7 +116,7 @@ def is_time(text: str, named: bool = False) -> bool:
 
 def contains_date(text: str) -> bool:
     """Return whether a text contains an ``ABSOLUTE`` date, after a quick check for digits next to a separator or a month."""
-    may_hold = DATE_HINT.search(text) or not MONTH_WORDS.isdisjoint(WORD.findall(text.lower().replace("ı", "i")))
+    may_hold = DATE_HINT.search(text) or not MONTHS.keys().isdisjoint(words_of(text))
     return may_hold and ABSOLUTE.search(text) is not None
 
 
