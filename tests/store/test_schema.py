@@ -231,7 +231,7 @@ def reverse(renames: schema.Renames) -> schema.Renames:
     columns = {former.get(table, table): {new: old for old, new in names.items()} for table, names in renames.columns.items()}
     values = {
         table: {
-            next(old for old, new in renames.columns[table].items() if new == column): {new: old for old, new in pairs.items()}
+            next((old for old, new in renames.columns[table].items() if new == column), column): {new: old for old, new in pairs.items()}
             for column, pairs in changed.items()
         }
         for table, changed in renames.values.items()
