@@ -40,20 +40,10 @@ class RedisQueue(base.Queue):
     backed: ClassVar[bool] = False  # True: a table keeps what could not be sent to an unreachable node
 
     def __init__(
-        self,
-        client: Any,
-        name: str,
-        terms: base.Terms | None = None,
-        *,
-        worker: base.Identity | None = None,
-        queue_key: str = QUEUE_KEY,
-        seen_key: str = SEEN_KEY,
-        owner: str = "",
-        owner_name: str = "",
-        where: str = "its address",
-        prefixes: Sequence[str] = ("",),
-        clock: Callable[[], float] | None = None,
-    ) -> None:
+        self, client: Any, name: str, terms: base.Terms | None = None, *, worker: base.Identity | None = None,
+        queue_key: str = QUEUE_KEY, seen_key: str = SEEN_KEY, owner: str = "", owner_name: str = "", where: str = "its address",
+        prefixes: Sequence[str] = ("",), clock: Callable[[], float] | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.terms, self.client = name, terms or base.Terms(), client
         self.worker = worker or base.identity()
         context = {**context_of(self.worker, self.terms), "owner": owner, "owner_name": owner_name}

@@ -25,20 +25,9 @@ MIN_SHARE = 0.8  # minimum share of results with a field for its rule to be trus
 
 
 def make_engine(
-    name: str,
-    url: str,
-    *,
-    block: Rule = (),
-    title: Rule = (),
-    link: Rule = (),
-    site: Rule = (),
-    summary: Rule = (),
-    date: Rule = (),
-    first: int = 0,
-    step: int = 10,
-    encoding: str = "utf-8",
-    kind: Literal["news", "web"] = "web",
-) -> Engine:
+    name: str, url: str, *, block: Rule = (), title: Rule = (), link: Rule = (), site: Rule = (), summary: Rule = (), date: Rule = (),
+    first: int = 0, step: int = 10, encoding: str = "utf-8", kind: Literal["news", "web"] = "web",
+) -> Engine:  # fmt: skip
     """Create an engine from settings of ``sources.yaml``; rules as in :mod:`newsportal.extractors.lists.selector`. Raises ``ValueError``
     naming the field for a URL without ``##QUERY##``, an unknown encoding or an invalid rule."""
     if "##QUERY##" not in url:

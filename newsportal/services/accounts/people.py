@@ -180,15 +180,9 @@ class SavedPreferences(Part):
 
 class AuditLog(Part):
     def add(
-        self,
-        user: Identity | None,
-        action: str,
-        subject: str = "",
-        details: Mapping[str, Any] | None = None,
-        *,
-        now: datetime,
+        self, user: Identity | None, action: str, subject: str = "", details: Mapping[str, Any] | None = None, *, now: datetime,
         address: str = "",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Add an entry. ``user`` None: a command on the machine, or nobody signed in yet. ``details``: JSON, without secrets."""
         row = {
             "at": now, "person_id": user.person.id if user else None, "person": user.person.name if user else "",
@@ -198,14 +192,9 @@ class AuditLog(Part):
         self._execute(insert(tables.AUDIT).values(row))
 
     def entries(
-        self,
-        *,
-        before: int | None = None,
-        person: str | None = None,
-        action: str | None = None,
-        since: datetime | None = None,
+        self, *, before: int | None = None, person: str | None = None, action: str | None = None, since: datetime | None = None,
         limit: int = 100,
-    ) -> list[AuditEntry]:
+    ) -> list[AuditEntry]:  # fmt: skip
         """Return entries, newest first, with ``seq`` below ``before``. ``action``: the complete name, or a prefix before a dot."""
         query = select(tables.AUDIT).order_by(tables.AUDIT.c.seq.desc()).limit(limit)
         if before is not None:

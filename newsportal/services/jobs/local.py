@@ -46,17 +46,10 @@ class LocalRunner:
     where = LOCAL
 
     def __init__(
-        self,
-        records: Records,
-        folder: Path,
-        settings: Mapping[str, str],
-        *,
-        origin: str = "",
-        warn: Callable[[str], None] | None = None,
-        on_end: Callable[[], None] = lambda: None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, records: Records, folder: Path, settings: Mapping[str, str], *, origin: str = "", warn: Callable[[str], None] | None = None,
+        on_end: Callable[[], None] = lambda: None, now: Callable[[], datetime] = lambda: datetime.now(UTC),
         program: Sequence[str] = PROGRAM,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._records, self._folder, self._settings = records, folder, dict(settings)
         self._origin, self._warn, self._on_end, self._now, self._program = origin, warn, on_end, now, program
         self._children: dict[str, Child] = {}
@@ -233,7 +226,9 @@ class Jobs:
     """Jobs of the portal. Thread-safe. ``folder``: records of jobs (``None``: temporary); ``sources``: the file for the commands; ``now``:
     the clock; ``program``: the command line of newsportal."""
 
-    def __init__(self, folder: Path | None, sources: Path | None, now: Callable[[], datetime], program: Sequence[str] = PROGRAM) -> None:
+    def __init__(
+        self, folder: Path | None, sources: Path | None, now: Callable[[], datetime], program: Sequence[str] = PROGRAM
+    ) -> None:  # fmt: skip
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="newsportal-jobs-"))
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)

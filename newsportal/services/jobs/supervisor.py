@@ -132,18 +132,9 @@ class Supervisor:
     """Runs in one thread until :meth:`stop`. ``every``: seconds between iterations. ``once``: end when nothing is left to do."""
 
     def __init__(
-        self,
-        file: SourcesReloader,
-        runner: Runner,
-        records: Records,
-        duties: Sequence[Duty],
-        emit: Emit,
-        *,
-        every: float,
-        once: bool = False,
-        claims: Claims | None = None,
-        use_sources: Callable[[Path], None] = lambda file: None,
-    ) -> None:
+        self, file: SourcesReloader, runner: Runner, records: Records, duties: Sequence[Duty], emit: Emit, *, every: float,
+        once: bool = False, claims: Claims | None = None, use_sources: Callable[[Path], None] = lambda file: None,
+    ) -> None:  # fmt: skip
         self._file, self._runner, self._records, self._duties, self._emit = file, runner, records, duties, emit
         self._every, self._once, self._claims, self._use_sources = every, once, claims, use_sources
         self._stopped = threading.Event()

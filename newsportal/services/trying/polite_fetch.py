@@ -23,16 +23,9 @@ class PoliteFetcher:
     redirects; ``report`` is called with each URL before its request."""
 
     def __init__(
-        self,
-        get: Fetch,
-        agent: str = "newsportal",
-        *,
-        obey: bool = True,
-        delay: float = 0.0,
-        max_requests: int = MAX_REQUESTS,
-        report: Callable[[str], None] = lambda url: None,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+        self, get: Fetch, agent: str = "newsportal", *, obey: bool = True, delay: float = 0.0, max_requests: int = MAX_REQUESTS,
+        report: Callable[[str], None] = lambda url: None, sleep: Callable[[float], None] = time.sleep,
+    ) -> None:  # fmt: skip
         self._get, self._agent, self._obey, self._delay, self._max_requests = get, agent, obey, delay, max_requests
         self._report, self._sleep = report, sleep
         self._robots: dict[str, tuple[bytes, RobotsRules]] = {}
