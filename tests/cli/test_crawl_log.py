@@ -42,7 +42,7 @@ def test_each_log_line_is_an_object_with_its_run(tmp_path: Path) -> None:
 def test_long_running_commands_have_the_log_options(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("newsportal.logs.RotatingFileHandler", refuse)
+    monkeypatch.setattr("newsportal.logs.LogFile", refuse)
     with pytest.raises(SystemExit) as exited:
         main([command, "--log-format", "json", "--log-file", "portal.log"])
     assert exited.value.code == 1

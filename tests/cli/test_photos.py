@@ -138,7 +138,7 @@ def test_try_a_gallery_channel(site: PictureSite, tmp_path: Path) -> None:
     empty = write_sources(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(empty))
     assert found.exit_code == 1
-    assert "No link contains '/nowhere/'. (no-seed)" in found.stdout
+    assert "No link contains '/nowhere/'. (seed-not-found)" in found.stdout
 
 
 @pytest.mark.slow
