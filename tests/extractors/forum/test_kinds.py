@@ -169,7 +169,7 @@ def test_navigation_is_neither_board_nor_thread() -> None:
 
 
 def stored_thread(**more: Any) -> StoredThread:
-    values = {"replies": 5, "listed": NOW, "newest": NOW, "whole": True, **more}
+    values = {"replies": 5, "last_reply": NOW, "last_post": NOW, "complete": True, **more}
     return StoredThread("id", "key", None, 6, visited=NOW, last_page="", **values)  # type: ignore[arg-type]
 
 
@@ -181,13 +181,13 @@ def stored_thread(**more: Any) -> StoredThread:
         (4, NOW, stored_thread(), True),  # one was deleted, others may be new
         (5, NOW + timedelta(minutes=30), stored_thread(), True),  # one was deleted, another is new
         (5, NOW + timedelta(seconds=30), stored_thread(), False),  # times in lists are accurate to a minute
-        (5, NOW, stored_thread(whole=False), True),
+        (5, NOW, stored_thread(complete=False), True),
         (None, NOW, stored_thread(), False),
         (None, NOW + timedelta(hours=1), stored_thread(), True),
         (None, None, stored_thread(), True),  # no evidence in the list: the thread is visited
         (5, None, stored_thread(), False),
-        (None, NOW + timedelta(hours=1), stored_thread(replies=None, listed=None), True),
-        (None, NOW, stored_thread(replies=None, listed=None), False),
+        (None, NOW + timedelta(hours=1), stored_thread(replies=None, last_reply=None), True),
+        (None, NOW, stored_thread(replies=None, last_reply=None), False),
     ],
 )
 def test_growth_is_detected_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:
