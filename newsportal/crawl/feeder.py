@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy import Request
 
-from newsportal.crawl.host_locks import MAX_WAIT, HostLocks, HostQueues, WaitingRequest
+from newsportal.crawl.host_locks import MAX_WAIT, HostLocks, WaitingRequest
 from newsportal.crawl.leases import Leases
 from newsportal.crawl.queues.base import Answer, Order, Queue, Task, Terms
 from newsportal.crawl.redis_connection import EVERY as STARTS
@@ -49,7 +49,7 @@ class Feeder:
     """``prefetch``: leased requests in memory; ``delay``: seconds between requests to a host; ``lease``: seconds without heartbeat."""
 
     open: Callable[[], Queue]
-    host_queues: HostQueues
+    host_locks: HostLocks
     crawl: Scheduler
     prefetch: int
     delay: float
@@ -74,11 +74,10 @@ class Feeder:
     _read: list[bytes] = field(default_factory=list)
     _starts_read: float = 0.0
     _over: bool = False
-    host_locks: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
         self._next = Order(delay=self.delay, ahead=AHEAD_SECONDS)
-        self.host_locks = HostLocks(self.host_queues, self.leases, self.crawl, self.request_work)
+        self.host_locks.wake = self.request_work
 
     # for the scheduler
 
@@ -111,7 +110,7 @@ class Feeder:
     @property
     def quiet(self) -> bool:
         """Whether nothing is left to do, as of the queue's last answer."""
-        busy = len(self.leases) or self.host_queues.waiting
+        busy = len(self.leases) or self.host_locks.waiting
         return self._drained == (self._changes, True) and not busy
 
     async def close(self) -> None:
@@ -144,7 +143,7 @@ class Feeder:
                 return
             if self.crawl.ending:
                 self.host_locks.cancel_waiters()
-            if self.host_locks.release_hosts(self._next):
+            if self.host_locks.release_idle(self._next, self.leases):
                 self._changes += 1
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
@@ -196,10 +195,10 @@ class Feeder:
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_queues.unlocked_hosts()]))[:MAX_HOLDS]
+        order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_locks.unlocked_hosts()]))[:MAX_HOLDS]
         if now - self._last_heartbeat >= self.heartbeat_seconds:
             order.heartbeat, self._last_heartbeat = dict(self.activity), now
-        places = max(self.prefetch - self.host_queues.waiting, 0)
+        places = max(self.prefetch - self.host_locks.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, MIN_POLL), TICK)):
             order.take, self._last_take = places, now
         return order
@@ -238,12 +237,12 @@ class Feeder:
         now = time.monotonic()
         for host, seconds in answer.holds.items():
             if seconds is not None:
-                self.host_locks.mark_held(host, now + seconds)
+                self.host_locks.hold(host, now + seconds)
         lost = list(self.leases.mark_lost(answer.lost))
         for lease in lost:
             if self.leases.is_single(lease.task.id):
-                self.host_queues.remove(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
-                self.leases.drop(lease.task.id)
+                self.host_locks.remove(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
+                del self.leases[lease.task.id]
                 self._next.push.append(lease.task)
         if lost:
             self.crawl.count("lost", len(lost))
@@ -268,12 +267,11 @@ class Feeder:
                 self._next.done.append(task.id)
                 continue
             self.leases.take(task)
-            self.leases.add_waiting(task.id)
-            self.host_queues.add(task.host, WaitingRequest(request, task.id, own=True))
+            self.host_locks.add(task.host, WaitingRequest(request, task.id, own=True))
         if self._next.done:
             self.changed()
         self._poll_in = TICK if answer.poll_in is None else answer.poll_in
         far = answer.poll_in is not None and answer.poll_in > MAX_WAIT
         self._drained = (changes, not answer.leases and (not answer.waiting or far))
-        if answer.leases or self.quiet or self.host_queues.waiting:
+        if answer.leases or self.quiet or self.host_locks.waiting:
             self.crawl.wake_engine()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from newsportal.crawl.scheduler import Scheduler
 
 RECHECK: Final = 0.02  # seconds after which a host with no free slot is checked again: a fraction of any response time
+IDLE_LOCK: Final = 1.0  # seconds for which an idle host stays locked: requests for its images and further pages often follow shortly
+MAX_WAIT: Final = 61.0  # seconds: the longest wait for a host (Retry-After), slightly above the longest crawl-delay that is obeyed
+SHORT_PAUSE: Final = 5.0  # seconds: during shorter pauses tasks are not returned to the queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,24 @@ class Host:
     queued: bool = False
 
 
-class HostQueues:
-    """Waiting requests by host. ``free_places``: how many more concurrent requests a host may receive; ``pace``: seconds between two."""
+class CrawlEnding(Exception):
+    """Raised by :meth:`HostLocks.acquire` when the crawl ends."""
 
-    def __init__(self, free_places: Callable[[Host], int], pace: Callable[[str], float]) -> None:
-        self._free_places, self._pace = free_places, pace
+
+class HostPaused(Exception):
+    """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``MAX_WAIT``."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it sent a Retry-After of {seconds:.0f} s")
+
+
+class HostLocks:
+    """The hosts of this worker: their locks, and their waiting requests. ``wake``: poll the queue now, since a request waits for a host."""
+
+    def __init__(self, crawl: Scheduler) -> None:
+        self._crawl = crawl
+        self.wake: Callable[[], None] = lambda: None
+        self.waiters: dict[str, list[asyncio.Future[None]]] = defaultdict(list)
         self._heap: list[tuple[float, int, Host]] = []
         self._count = count()
         self._at_once: deque[WaitingRequest] = deque()
@@ -77,6 +93,7 @@ class HostQueues:
         host.ready = max(host.ready, ready)
         host.since = ready
         self._queue(host)
+        self._wake_waiters(name)
 
     def release(self, name: str) -> None:
         if (host := self.hosts.get(name)) is not None:
@@ -100,13 +117,14 @@ class HostQueues:
                 if ready >= host.ready:
                     return None
                 continue
-            if self._free_places(host) <= 0:
+            if self._crawl.free_places(host) <= 0:
                 self._queue(host, now + RECHECK)
                 continue
             entry = heappop(host.waiting)[2]
             self.waiting -= 1
             host.sent.add(entry.request)
-            host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the delay; a late request delays no later one
+            # Scrapy's slot keeps the delay; a late request delays no later one
+            host.ready = max(host.ready + self._crawl.delay_of(host.name), now)
             self._queue(host)
             return entry
         return None
@@ -144,37 +162,10 @@ class HostQueues:
             host.queued = True
             heappush(self._heap, (host.ready if at is None else at, next(self._count), host))
 
-
-IDLE_LOCK: Final = 1.0  # seconds for which an idle host stays locked: requests for its images and further pages often follow shortly
-MAX_WAIT: Final = 61.0  # seconds: the longest wait for a host (Retry-After), slightly above the longest crawl-delay that is obeyed
-SHORT_PAUSE: Final = 5.0  # seconds: during shorter pauses tasks are not returned to the queue
-
-
-class CrawlEnding(Exception):
-    """Raised by :meth:`HostLocks.acquire` when the crawl ends."""
-
-
-class HostPaused(Exception):
-    """Raised by :meth:`HostLocks.acquire` for a host paused for ``seconds``, longer than ``MAX_WAIT``."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"it sent a Retry-After of {seconds:.0f} s")
-
-
-@dataclass(slots=True)
-class HostLocks:
-    """The locks of this worker. ``wake``: poll the queue now, since a request waits for a host."""
-
-    host_queues: HostQueues
-    leases: Leases
-    crawl: Scheduler
-    wake: Callable[[], None]
-    waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
-
     async def acquire(self, host: str) -> None:
         """Wait until this worker holds ``host`` and may send it a request. Raises :class:`CrawlEnding` or :class:`HostPaused`."""
         while True:
-            now, state = time.monotonic(), self.host_queues.hosts.get(host)
+            now, state = time.monotonic(), self.hosts.get(host)
             if state is not None and state.ready - now > MAX_WAIT:
                 raise HostPaused(state.ready - now)
             if state is not None and state.held and not state.yields:
@@ -183,7 +174,7 @@ class HostLocks:
                     return
                 await asyncio.sleep(start - now)
                 continue
-            if self.crawl.ending:
+            if self._crawl.ending:
                 raise CrawlEnding
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.waiters[host].append(future)
@@ -192,41 +183,37 @@ class HostLocks:
 
     def apply_answer(self, answer: Answer, now: float) -> None:
         """Apply the queue's answer: the hosts that this worker now holds."""
-        for name, host in list(self.host_queues.hosts.items()):
+        for name, host in list(self.hosts.items()):
             if host.held and name not in answer.held:
-                self.host_queues.release(name)
+                self.release(name)
         for name, seconds in answer.held.items():
-            host = self.host_queues.host(name)
+            host = self.host(name)
             if not host.held:
-                self.mark_held(name, now + seconds)
+                self.hold(name, now + seconds)
             host.yields = name in answer.yielded
 
-    def mark_held(self, name: str, ready: float) -> None:
-        self.host_queues.hold(name, ready)
-        self._release(name)
-
-    def _release(self, name: str) -> None:
+    def _wake_waiters(self, name: str) -> None:
         for future in self.waiters.pop(name, ()):
             if not future.done():
                 future.set_result(None)
 
-    def release_hosts(self, order: Order) -> bool:
+    def release_idle(self, order: Order, leases: Leases) -> bool:
         """Release hosts that are idle, paused or wanted by others. Return whether tasks are returned to the queue."""
         now, returned = time.monotonic(), False
-        for name, host in list(self.host_queues.hosts.items()):
+        for name, host in list(self.hosts.items()):
             pause = host.pause_until - now
             if pause > SHORT_PAUSE or host.yields:
-                entries = self.host_queues.remove(host.name, lambda entry: entry.own and self.leases.is_single(entry.lease))
+                entries = self.remove(host.name, lambda entry: entry.own and leases.is_single(entry.lease))
                 ids = [entry.lease for entry in entries if entry.lease]
                 for id in ids:
-                    self.leases.drop(id)
+                    del leases[id]
                 if ids:
                     order.back.append((ids, time.time() + pause if pause > SHORT_PAUSE else None))
                     returned = True
             if host.ready - now > MAX_WAIT:  # longer than any request waits: fail its requests now; their links wait in the table
-                self.host_queues.prioritise(self.host_queues.remove(name, lambda _: True))
-                self._release(name)
-            if host.held and not self.crawl.busy(name):
+                self.prioritise(self.remove(name, lambda _: True))
+                self._wake_waiters(name)
+            if host.held and not self._crawl.busy(name):
                 self._idle(host, now, pause, order)
         return returned
 
@@ -238,13 +225,11 @@ class HostLocks:
             host.quiet = now if host.quiet is None else host.quiet
             if now - host.quiet < IDLE_LOCK:
                 return
-        order.free[host.name] = max(self.crawl.wait_after(host.name), pause, 0.0)
+        order.free[host.name] = max(self._crawl.wait_after(host.name), pause, 0.0)
         host.pause_until = 0.0
-        self.host_queues.release(host.name)
+        self.release(host.name)
 
     def cancel_waiters(self) -> None:
-        """Raise :class:`CrawlEnding` in all waiting calls."""
+        """Wake all calls of :meth:`acquire`, which raise :class:`CrawlEnding` when the crawl ends."""
         for name in list(self.waiters):
-            for future in self.waiters.pop(name):
-                if not future.done():
-                    future.set_exception(CrawlEnding())
+            self._wake_waiters(name)

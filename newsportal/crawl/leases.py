@@ -19,59 +19,48 @@ class HeldLease:
     lost: bool = False
 
 
-class Leases:
-    def __init__(self) -> None:
-        self._held: dict[str, HeldLease] = {}
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._held
+class Leases(dict[str, HeldLease]):
+    """The leases of this worker by the ids of their tasks."""
 
     def take(self, task: Task) -> None:
-        self._held[task.id] = HeldLease(task)
+        self[task.id] = HeldLease(task, waiting=1)
 
     def add_waiting(self, id: str | None) -> None:
         """One more request under this lease waits here."""
-        if id in self._held:
-            self._held[id].waiting += 1
+        if (lease := self.get(id or "")) is not None:
+            lease.waiting += 1
 
     def mark_sent(self, id: str | None, request: Any) -> None:
-        if id in self._held:
-            lease = self._held[id]
+        if (lease := self.get(id or "")) is not None:
             lease.waiting -= 1
             lease.out.add(request)
 
     def is_single(self, id: str | None) -> bool:
         """Return whether the lease consists of its own waiting task alone, with no request sent."""
-        lease = self._held.get(id or "")
+        lease = self.get(id or "")
         return lease is not None and lease.waiting == 1 and not lease.out
 
     def is_done(self, id: str, in_progress: Container[Any]) -> bool:
         """Return whether all requests of a lease are done, though it is not acknowledged."""
-        lease = self._held.get(id)
+        lease = self.get(id)
         return lease is not None and not lease.waiting and all(request not in in_progress for request in lease.out)
 
     def mark_lost(self, ids: set[str]) -> Iterator[HeldLease]:
         for id in ids:
-            lease = self._held.get(id)
+            lease = self.get(id)
             if lease is not None and not lease.lost:
                 lease.lost = True
                 yield lease
 
-    def drop(self, id: str) -> None:
-        self._held.pop(id, None)
-
     def take_finished(self, in_progress: Container[Any]) -> list[Task]:
         """Remove leases that are done, and return the tasks of those that this worker still owns."""
         tasks = []
-        for id, lease in list(self._held.items()):
+        for id, lease in list(self.items()):
             if lease.out:
                 lease.out = {request for request in lease.out if request in in_progress}
             if lease.out or lease.waiting:
                 continue
-            del self._held[id]
+            del self[id]
             if not lease.lost:
                 tasks.append(lease.task)
         return tasks

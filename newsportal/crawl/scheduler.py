@@ -24,7 +24,7 @@ from twisted.internet.defer import Deferred
 
 from newsportal.crawl.addon import CrawlerComponent, SourcesAddon
 from newsportal.crawl.feeder import Feeder
-from newsportal.crawl.host_locks import Host, HostQueues, WaitingRequest
+from newsportal.crawl.host_locks import Host, HostLocks, WaitingRequest
 from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.link_tracker import STORE_FAILS
 from newsportal.crawl.queues.base import Queue, Task, Terms
@@ -70,11 +70,11 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         self._closing: asyncio.Future[None] | None = None
         self._spider: Spider | None = None
         self._record: Record | None = None
-        self.host_queues = HostQueues(self._free_places, self.delay_of)
+        self.host_locks = HostLocks(self)
         addon = crawler.get_addon(SourcesAddon)
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
         prefetch = max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH)
-        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, prefetch, self._delay, lease)
+        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_locks, self, prefetch, self._delay, lease)
 
     # Scrapy's side
 
@@ -96,7 +96,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         if self.feeder is None:
-            return bool(self.host_queues.waiting)
+            return bool(self.host_locks.waiting)
         if not self.feeder.quiet:
             self.feeder.request_work()
             return True
@@ -127,7 +127,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     def next_request(self) -> Request | None:
         now = time.monotonic()
-        entry = self.host_queues.take(now)
+        entry = self.host_locks.take(now)
         if entry is None:
             self._wait(now)
             return None
@@ -138,7 +138,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             if request.errback is not None and not isinstance(request.errback, Errback):
                 request.errback = Errback(request.errback, entry.lease)
         self._tally("scheduler/dequeued")
-        if self.feeder is not None and self.host_queues.waiting < MIN_PREFETCH:
+        if self.feeder is not None and self.host_locks.waiting < MIN_PREFETCH:
             self.feeder.request_work()
         return request
 
@@ -147,11 +147,11 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     def _keep_local(self, request: Request, lease: str | None) -> bool:
         host = host_of(request.url)
         if self.feeder is None:
-            self.host_queues.hold(host, 0.0)
+            self.host_locks.hold(host, 0.0)
         else:
             self.feeder.leases.add_waiting(lease)
             self.feeder.changed()
-        self.host_queues.add(host, WaitingRequest(request, lease))
+        self.host_locks.add(host, WaitingRequest(request, lease))
         return True
 
     # what the feeder asks
@@ -226,12 +226,12 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         host = host_of(request.url)
         if self._crawler.engine is not None:
             self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
-        await self.feeder.host_locks.acquire(host)
+        await self.host_locks.acquire(host)
 
     def pause_host(self, request: Request, seconds: float) -> None:
         """Pause the host of ``request`` for all processes."""
         if self.feeder is not None:
-            self.host_queues.pause(host_of(request.url), time.monotonic() + seconds)
+            self.host_locks.pause(host_of(request.url), time.monotonic() + seconds)
             self.feeder.changed()
 
     def delay_of(self, host: str) -> float:
@@ -246,7 +246,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         engine = self._crawler.engine
         return None if engine is None else engine.downloader.slots.get(self._slots.get(host, host))
 
-    def _free_places(self, host: Host) -> int:
+    def free_places(self, host: Host) -> int:
         """Return how many more requests a host may have in progress. Without a delay, as many again are queued in its slot."""
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
@@ -278,7 +278,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     def _wait(self, now: float) -> None:
         """Schedule the next attempt when a host becomes ready: Scrapy by itself polls every five seconds."""
-        soonest = self.host_queues.next_time()
+        soonest = self.host_locks.next_time()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

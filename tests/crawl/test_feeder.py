@@ -15,7 +15,7 @@ from scrapy import Request
 from newsportal.crawl import feeder as module
 from newsportal.crawl import host_locks
 from newsportal.crawl.feeder import Feeder
-from newsportal.crawl.host_locks import CrawlEnding, HostPaused, HostQueues
+from newsportal.crawl.host_locks import CrawlEnding, Host, HostLocks, HostPaused
 from newsportal.crawl.queues import open_table
 from newsportal.crawl.queues.base import Task, Terms
 from newsportal.crawl.queues.table import TableQueue
@@ -34,8 +34,14 @@ class Crawl:
         self.meanwhile: list[Task] = []
         self.busy_hosts: set[str] = set()
         self.counts: dict[str, int] = {}
-        self.hand = HostQueues(lambda host: 9, lambda host: 0.0)
+        self.hand = HostLocks(self)
         self.feeder = Feeder(queue, self.hand, self, 16, 0.0)
+
+    def free_places(self, host: Host) -> int:
+        return 9
+
+    def delay_of(self, host: str) -> float:
+        return 0.0
 
     def wait_after(self, host: str) -> float:
         return 250.0

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from scrapy import Request
 
-from newsportal.crawl.host_locks import Host, HostQueues, WaitingRequest
+from newsportal.crawl.host_locks import Host, HostLocks, WaitingRequest
 
 
-class HostQueueBench:
+class HostLocksBench:
     """At most ``most`` requests of a host in progress, ``pace`` seconds apart."""
 
     def __init__(self, most: int = 2, pace: float = 1.0) -> None:
         self.most, self.pace = most, pace
-        self.hand = HostQueues(self.room, lambda host: self.pace)
+        self.hand = HostLocks(self)
 
-    def room(self, host: Host) -> int:
+    def free_places(self, host: Host) -> int:
         return self.most - len(host.sent)
+
+    def delay_of(self, host: str) -> float:
+        return self.pace
 
     def add(self, host: str, *paths: str, priority: int = 0) -> None:
         for path in paths:
@@ -29,7 +32,7 @@ class HostQueueBench:
 
 
 def test_hosts_alternate_at_their_own_pace() -> None:
-    bench = HostQueueBench()
+    bench = HostLocksBench()
     for host in ("a", "b"):
         bench.add(host, "1", "2")
         bench.hand.hold(host, 0.0)
@@ -41,7 +44,7 @@ def test_hosts_alternate_at_their_own_pace() -> None:
 
 
 def test_only_held_hosts_are_requested_at_their_time() -> None:
-    bench = HostQueueBench()
+    bench = HostLocksBench()
     bench.add("a", "1")
     assert bench.taken(9.0) == []
     assert list(bench.hand.unlocked_hosts()) == ["a"]
@@ -51,7 +54,7 @@ def test_only_held_hosts_are_requested_at_their_time() -> None:
 
 
 def test_slow_host_leaves_slots_to_others() -> None:
-    bench = HostQueueBench(pace=0.0)
+    bench = HostLocksBench(pace=0.0)
     bench.add("slow", *"12345")
     bench.add("quick", *"12345")
     bench.hand.hold("slow", 0.0)
@@ -64,7 +67,7 @@ def test_slow_host_leaves_slots_to_others() -> None:
 
 
 def test_order_is_by_priority_then_arrival() -> None:
-    bench = HostQueueBench(pace=0.0, most=9)
+    bench = HostLocksBench(pace=0.0, most=9)
     bench.add("a", "1", "2")
     bench.add("a", "list", priority=10)
     bench.add("a", "retry", priority=-10)
@@ -73,7 +76,7 @@ def test_order_is_by_priority_then_arrival() -> None:
 
 
 def test_paused_host_is_requested_later() -> None:
-    bench = HostQueueBench()
+    bench = HostLocksBench()
     for host in ("a", "b"):
         bench.add(host, "1")
         bench.hand.hold(host, 0.0)
@@ -84,7 +87,7 @@ def test_paused_host_is_requested_later() -> None:
 
 
 def test_removed_entries_are_not_sent() -> None:
-    bench = HostQueueBench(pace=0.0, most=9)
+    bench = HostLocksBench(pace=0.0, most=9)
     bench.add("a", "1", "2", "3")
     bench.hand.hold("a", 0.0)
     assert [entry.lease for entry in bench.hand.remove("a", lambda entry: entry.lease == "2")] == ["2"]
@@ -93,7 +96,7 @@ def test_removed_entries_are_not_sent() -> None:
 
 
 def test_hurried_entries_are_sent_at_once() -> None:
-    bench = HostQueueBench()
+    bench = HostLocksBench()
     bench.add("a", "1")
     bench.hand.prioritise(bench.hand.remove("a", lambda _: True))
     assert bench.hand.waiting == 1
@@ -102,7 +105,7 @@ def test_hurried_entries_are_sent_at_once() -> None:
 
 
 def test_released_host_is_forgotten_unless_entries_wait() -> None:
-    bench = HostQueueBench()
+    bench = HostLocksBench()
     bench.hand.hold("a", 0.0)
     bench.add("b", "1")
     bench.hand.hold("b", 0.0)

@@ -13,7 +13,6 @@ def task(id: str) -> Task:
 def test_lease_is_finished_when_the_request_is() -> None:
     leases = Leases()
     leases.take(task("1"))
-    leases.add_waiting("1")
     assert leases.take_finished(set()) == []
     leases.mark_sent("1", "page")
     assert leases.take_finished({"page"}) == []
@@ -24,7 +23,6 @@ def test_lease_is_finished_when_the_request_is() -> None:
 def test_retry_or_further_page_keeps_the_lease() -> None:
     leases = Leases()
     leases.take(task("1"))
-    leases.add_waiting("1")
     leases.mark_sent("1", "page")
     leases.add_waiting("1")  # its callback made a request that is not in the queue
     assert leases.take_finished(set()) == []
@@ -36,7 +34,6 @@ def test_retry_or_further_page_keeps_the_lease() -> None:
 def test_only_unsent_lease_can_be_given_back() -> None:
     leases = Leases()
     leases.take(task("1"))
-    leases.add_waiting("1")
     assert leases.is_single("1")
     leases.mark_sent("1", "page")
     assert not leases.is_single("1")
@@ -49,7 +46,6 @@ def test_lost_lease_is_not_acknowledged() -> None:
     leases = Leases()
     for id in ("1", "2"):
         leases.take(task(id))
-        leases.add_waiting(id)
         leases.mark_sent(id, id)
     assert [lease.task.id for lease in leases.mark_lost({"1", "unknown"})] == ["1"]
     assert list(leases.mark_lost({"1"})) == []
