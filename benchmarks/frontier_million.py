@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from newsportal.crawl.queues.base import Task
-from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
+from newsportal.crawl.queues.redis_partition import PREFIXES
 from newsportal.crawl.queues.redis_queue import RedisQueue
 
 BATCH = 500
@@ -137,11 +137,11 @@ def peer(client: Any, hosts: int) -> None:
 def measure_cluster(nodes: list[Any], number: int, hosts: int) -> None:
     """``number`` tasks with as many partitions as it comes, a tenth of them with fewer and with more."""
     client = join_cluster(nodes)
-    for partitions in (1, 4, 64, PARTITIONS):
+    for partitions in (1, 4, 64, len(PREFIXES)):
         for node in nodes:
             node.flushall()
-        queue = RedisQueue(client, "rss", prefixes=prefixes(partitions))
-        tasks = number if partitions == PARTITIONS else number // 10
+        queue = RedisQueue(client, "rss", prefixes=PREFIXES if partitions == len(PREFIXES) else [f"{{{n}}}:" for n in range(partitions)])
+        tasks = number if partitions == len(PREFIXES) else number // 10
         empty, before, since = sum(map(used, nodes)), sum(map(spent, nodes)), time.perf_counter()
         for batch in batches(tasks, hosts):
             queue.push([replace(task, body="") for task in batch])

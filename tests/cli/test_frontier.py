@@ -73,8 +73,7 @@ def task(name: str, host: str = "a.example") -> Task:
 
 def set_aside(portal: Portal, *names: str) -> None:
     """Let two workers of ended processes lease each of these tasks; ``tries`` is 2. Bodies are requests."""
-    from newsportal.crawl.queues import terms_of
-    from newsportal.crawl.queues.base import Identity, machine
+    from newsportal.crawl.queues.base import Identity, Terms, machine
     from newsportal.crawl.queues.table import TableQueue
     from newsportal.store.link_tables import Moments
     from newsportal.store.links import Links
@@ -84,12 +83,12 @@ def set_aside(portal: Portal, *names: str) -> None:
     for name in names:
         for n in range(2):
             dead = Identity(f"x:{n}:1", machine(), 2**22 + 1, None)
-            victim = TableQueue(links, "rss", terms=terms_of(sources), worker=dead)
+            victim = TableQueue(links, "rss", terms=Terms(sources.frontier.lease, sources.frontier.tries), worker=dead)
             portal.opened.append(victim)
             victim.push([replace(task(name), priority=9)])
             assert [lease.task.id for lease in victim.take(1, delay=0, ahead=1).leases] == [name]
             now[0] += 10
-            other = TableQueue(links, "rss", terms=terms_of(sources))
+            other = TableQueue(links, "rss", terms=Terms(sources.frontier.lease, sources.frontier.tries))
             portal.opened.append(other)
             other.heartbeat()
             other.leave()

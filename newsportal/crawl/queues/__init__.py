@@ -29,7 +29,7 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
     """Open the queue of a spider for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
-    terms = terms_of(sources)
+    terms = Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
     options: dict[str, Any] = {"links": links}
     if links is None:  # otherwise the store stays open for its other users
         store = open_store(sources.store)
@@ -71,13 +71,9 @@ def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms,
 
 
 def _prefixes(settings: BaseSettings) -> list[str]:
-    from newsportal.crawl.queues.redis_partition import prefixes
+    from newsportal.crawl.queues.redis_partition import PREFIXES
 
-    return prefixes() if is_cluster(settings) else [""]
-
-
-def terms_of(sources: Sources) -> Terms:
-    return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
+    return [*PREFIXES] if is_cluster(settings) else [""]
 
 
 def is_shared(sources: Sources, settings: BaseSettings) -> bool:

@@ -18,7 +18,6 @@ from dataclasses import asdict, replace
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import count
 from secrets import token_hex
 from time import monotonic, time
 from typing import Any, Final, TypeVar
@@ -28,34 +27,17 @@ from newsportal.crawl.redis_connection import as_text, explain_error, faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import SUSPECT_TRIES
 
-PARTITIONS: Final = 16  # at most as many masters share the work. Equal for all workers of a cluster (docs/decisions/frontier.md)
-EVENLY: Final = 16  # a partition's slot is in the first sixteenth of its range of slots
+TAGS: Final = (460, 131, 201, 50, 461, 130, 200, 51, 16, 247, 177, 426, 17, 246, 176, 427)
+PREFIXES: Final = tuple(f"{{{tag}}}:" for tag in TAGS)
+"""Prefixes of the keys of a cluster's 16 partitions, so that at most 16 masters share the work; equal for all workers of a cluster
+(docs/decisions/frontier.md). The slot of each tag is at the beginning of its sixteenth of the slots, so masters get equally many."""
+
 BATCH: Final = 100  # tasks per call: some milliseconds during which Redis serves no other client
 MAX_LEASED: Final = 1000  # tasks leased per call
 CHECK_SECONDS: Final = 1.0  # seconds between checks for dead workers of this machine
 PREFIX_DIGITS: Final = 14  # hexadecimal digits before a stored task: ten of its number, four of its tries
 
 Result = TypeVar("Result")
-
-
-@cache
-def tags(number: int) -> tuple[str, ...]:
-    """Return a hash tag per partition, with slots spread evenly over the cluster's 16,384: each at the beginning of its range, so that
-    nodes with equally many slots have equally many partitions, or one more."""
-    from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
-
-    tag_of: dict[int, str] = {}
-    texts = map(str, count())
-    while len(tag_of) < number:
-        part, offset = divmod(key_slot((text := next(texts)).encode()) * number, REDIS_CLUSTER_HASH_SLOTS)
-        if offset < REDIS_CLUSTER_HASH_SLOTS / EVENLY:
-            tag_of.setdefault(part, text)
-    return tuple(tag_of[part] for part in range(number))
-
-
-def prefixes(number: int = PARTITIONS) -> list[str]:
-    """Return the prefix of the keys of each partition of a cluster."""
-    return [f"{{{tag}}}:" for tag in tags(number)]
 
 
 @cache

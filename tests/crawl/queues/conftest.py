@@ -20,7 +20,7 @@ from redis_masters import Masters, masters
 from servers import OVER_SERVERS, Servers
 from sqlalchemy import Engine
 
-from newsportal.crawl.queues.redis_partition import PARTITIONS
+from newsportal.crawl.queues.redis_partition import PREFIXES
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "sqlite": lambda request: TableBench(*uri_at(request, "sqlite")),
@@ -47,7 +47,7 @@ OF_ONE_PARTITION = {
 
 
 def partitions_for(request: pytest.FixtureRequest) -> int:
-    return 1 if request.node.originalname in OF_ONE_PARTITION else PARTITIONS
+    return 1 if request.node.originalname in OF_ONE_PARTITION else len(PREFIXES)
 
 
 def uri_at(request: pytest.FixtureRequest, database: str) -> tuple[str, list[Engine]]:

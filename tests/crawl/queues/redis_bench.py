@@ -7,7 +7,7 @@ from queue_benches import TERMS, Bench, TableBench
 from redis_masters import Masters
 from sqlalchemy import Engine
 
-from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
+from newsportal.crawl.queues.redis_partition import PREFIXES
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue
 
@@ -52,12 +52,12 @@ class RedisTableBench(RedisBench):
 class ClusterTableBench(RedisTableBench):
     """The same on an empty cluster."""
 
-    def __init__(self, masters: Masters, uri: str, engines: list[Engine] | None = None, partitions: int = PARTITIONS) -> None:
+    def __init__(self, masters: Masters, uri: str, engines: list[Engine] | None = None, partitions: int = len(PREFIXES)) -> None:
         Bench.__init__(self)
         self.masters, self.partitions, self._table = masters, partitions, TableBench(uri, engines)
         masters.empty()
 
     def worker(self, name: str) -> RedisTableQueue:
         self._table.now = self.now
-        more = {"links": self._table.links(), "prefixes": prefixes(self.partitions)}
+        more = {"links": self._table.links(), "prefixes": PREFIXES[: self.partitions]}
         return RedisTableQueue(self.masters.connect(), name, TERMS, clock=lambda: self.now, **more)

@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 
 from newsportal.crawl.queues import open_plain, redis_queue
 from newsportal.crawl.queues.base import Queue
-from newsportal.crawl.queues.redis_partition import PARTITIONS, prefixes
+from newsportal.crawl.queues.redis_partition import PREFIXES
 from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.crawl.queues.redis_table import RedisTableQueue
 from newsportal.crawl.redis_connection import connect, queue_names_in
@@ -34,13 +34,13 @@ def many(each: int = 1, **more: Any) -> list[Any]:
 
 def take_all(queue: Queue, number: int = 1000) -> list[str]:
     """Take from every partition, in any order."""
-    return [id for _ in range(PARTITIONS) for id in ids(queue.take(number, delay=0, ahead=10).leases)]
+    return [id for _ in range(len(PREFIXES)) for id in ids(queue.take(number, delay=0, ahead=10).leases)]
 
 
-@pytest.mark.parametrize("nodes", [2, 3, 5, PARTITIONS])
+@pytest.mark.parametrize("nodes", [2, 3, 5, len(PREFIXES)])
 def test_partitions_are_spread_evenly_over_masters(nodes: int) -> None:
-    slots = [key_slot(prefix.encode() + b"rss:requests") for prefix in prefixes()]
-    assert slots == [key_slot(prefix.encode() + b"newsportal:holders") for prefix in prefixes()]
+    slots = [key_slot(prefix.encode() + b"rss:requests") for prefix in PREFIXES]
+    assert slots == [key_slot(prefix.encode() + b"newsportal:holders") for prefix in PREFIXES]
     of_node = Counter(slot * nodes // SLOTS for slot in slots)
     assert max(of_node.values()) - min(of_node[node] for node in range(nodes)) <= 1
 
@@ -72,25 +72,25 @@ def test_cluster_url_selects_queue_class_and_queues_are_listed(redis_masters: Ma
     settings = Settings({"REDIS_URL": redis_masters.url})
     queue = open_plain(settings, "rss")
     assert isinstance(queue, UnbackedQueue)
-    assert len(queue.parts) == PARTITIONS
+    assert len(queue.parts) == len(PREFIXES)
     queue.push(many())
     assert len(take_all(queue)) == HOSTS
     owner = queue.parts[0]._context["owner"]
-    assert queue_names_in(connect(settings), None, owner, "there", prefixes()) == ["rss"]
+    assert queue_names_in(connect(settings), None, owner, "there", PREFIXES) == ["rss"]
     queue.close()
 
 
 @pytest.mark.slow
 def test_every_master_has_hosts_and_every_key_a_partition(redis_masters: Masters) -> None:
     redis_masters.empty()
-    queue = RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes())
+    queue = RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=PREFIXES)
     queue.push([replace(task, fingerprint=task.id) for task in many()])
     queue.take(30, delay=0, ahead=1)
     for server in redis_masters.servers:
         with redis.Redis(port=server.port, decode_responses=True) as node:
             keys = node.keys()
             assert any(key.endswith("}:rss:requests") for key in keys)
-            assert all(key.startswith(tuple(prefixes())) for key in keys)
+            assert all(key.startswith(tuple(PREFIXES)) for key in keys)
     queue.close()
 
 
@@ -98,7 +98,7 @@ def test_every_master_has_hosts_and_every_key_a_partition(redis_masters: Masters
 def test_one_task_of_a_lane_is_in_flight_across_partitions(redis_masters: Masters) -> None:
     redis_masters.empty()
     now = [1_772_700_000.0]
-    first, second = (RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes(), clock=lambda: now[0]) for _ in range(2))
+    first, second = (RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=PREFIXES, clock=lambda: now[0]) for _ in range(2))
     first.push(many(lane="x")[:12])
     leased, done = take_all(first), set[str]()
     while leased:
@@ -121,7 +121,7 @@ def test_suspect_task_is_leased_alone_across_partitions(redis_masters: Masters) 
     now = [1_772_700_000.0]
 
     def opened() -> RedisQueue:
-        return RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=prefixes(), clock=lambda: now[0])
+        return RedisQueue(redis_masters.connect(), "rss", TERMS, prefixes=PREFIXES, clock=lambda: now[0])
 
     opened().push(tasks(1, "suspect.example"))
     for _ in range(SUSPECT_TRIES):
@@ -155,7 +155,7 @@ def until(holds: Callable[[], object]) -> None:
 @pytest.mark.slow
 def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table: TableBench) -> None:
     with masters() as cluster:
-        queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=prefixes())
+        queue = RedisTableQueue(cluster.connect(), "rss", TERMS, links=table.links(), prefixes=PREFIXES)
         queue.push(many(3))
         started = ids(queue.take(1000, delay=5, ahead=5).leases)
         assert len(started) == HOSTS, "one per host"
@@ -202,7 +202,7 @@ def test_lost_master_blocks_its_hosts_only_and_is_refilled_from_the_table(table:
 @pytest.mark.slow
 def test_lost_master_loses_nothing_without_a_store() -> None:
     with masters() as cluster:
-        queue = UnbackedQueue(cluster.connect(), "rss", TERMS, prefixes=prefixes())
+        queue = UnbackedQueue(cluster.connect(), "rss", TERMS, prefixes=PREFIXES)
         queue.push(many(2))
         first = ids(queue.take(1000, delay=5, ahead=5).leases)
         cluster.servers[MASTERS - 1].kill()
