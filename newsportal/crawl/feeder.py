@@ -245,7 +245,7 @@ class Feeder:
                 del self.leases[lease.task.id]
                 self._next.push.append(lease.task)
         if lost:
-            self.crawl.count("lost", len(lost))
+            self.crawl.count("frontier/lost", len(lost))
             logger.warning("%d leases were lost: this process was suspended, or the queue was emptied", len(lost))
             self.changed()
         if taken:
@@ -259,7 +259,7 @@ class Feeder:
                 readable.append((lease.task, self.crawl.request_of(lease.task)))
             except UnreadableTask as error:
                 logger.error("%s", error)
-                self.crawl.count("unreadable")
+                self.crawl.count("frontier/unreadable")
                 self._next.done.append(lease.task.id)
         accepted = await self.crawl.accepted([request for _, request in readable]) if readable else ()
         for (task, _), request in zip(readable, accepted, strict=True):

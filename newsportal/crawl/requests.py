@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
+from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from newsportal.crawl.leases import LEASE, PARENT, Errback
@@ -142,7 +143,7 @@ def task_of(request: Request, spider: Spider, fingerprint: str | None = None) ->
     is_link = isinstance(link, Link)
     return Task(
         id=id_of(link) if isinstance(link, Link) else identity_of(request, data),
-        host=host_of(request.url),
+        host=host_of(request),
         body=body,
         priority=request.priority,
         at=request.meta.get(AT),
@@ -153,9 +154,9 @@ def task_of(request: Request, spider: Spider, fingerprint: str | None = None) ->
     )
 
 
-def host_of(url: str) -> str:
+def host_of(request: Request) -> str:
     """Return the host of a request, as Scrapy's slots and the queue's host locks name it."""
-    return urlsplit(url).hostname or ""
+    return urlparse_cached(request).hostname or ""
 
 
 def identity_of(request: Request, written: Mapping[str, Any]) -> str:

@@ -103,7 +103,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return False
 
     def enqueue_request(self, request: Request) -> bool:
-        self._tally("scheduler/enqueued")
+        self.count("scheduler/enqueued")
         parent = request.meta.pop(PARENT, None)
         if self.feeder is None:
             return self._keep_local(request, None)
@@ -116,7 +116,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         try:
             task = task_of(request, self.spider, self._seen.seen_name(request))
         except UnserializableRequest:
-            self.count("local")
+            self.count("frontier/local")
             return self._keep_local(request, parent)
         if task.link and task.id in self.feeder.leases:  # the same link by another URL, under the same lease
             return self._keep_local(request, task.id)
@@ -137,7 +137,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
             self.feeder.leases.mark_sent(entry.lease, request)
             if request.errback is not None and not isinstance(request.errback, Errback):
                 request.errback = Errback(request.errback, entry.lease)
-        self._tally("scheduler/dequeued")
+        self.count("scheduler/dequeued")
         if self.feeder is not None and self.host_locks.waiting < MIN_PREFETCH:
             self.feeder.request_work()
         return request
@@ -145,7 +145,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     # requests
 
     def _keep_local(self, request: Request, lease: str | None) -> bool:
-        host = host_of(request.url)
+        host = host_of(request)
         if self.feeder is None:
             self.host_locks.hold(host, 0.0)
         else:
@@ -187,7 +187,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
         """Let the spider's ``accept`` replace or refuse leased requests."""
-        self.count("taken", len(requests))
+        self.count("frontier/taken", len(requests))
         accept = getattr(self.spider, "accept", None)
         return requests if accept is None else list(await accept(requests))
 
@@ -202,7 +202,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
                 requests = [output] if isinstance(output, Request) else list(output or ())
             except (ValueError, TypeError, LookupError, AttributeError) as error:
                 logger.error("%s: %r was pushed as a start URL but is not valid: %s", spider.name, value[:200], error)
-                self.count("bad-starts")
+                self.count("frontier/bad-starts")
                 continue
             for request in requests:
                 if self._crawler.engine is not None:
@@ -214,8 +214,9 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
             engine._slot.nextcall.schedule()
 
-    def count(self, name: str, number: int = 1) -> None:
-        self._tally(f"frontier/{name}", number)
+    def count(self, key: str, number: int = 1) -> None:
+        if self._crawler.stats is not None and number:
+            self._crawler.stats.inc_value(key, number)
 
     # hosts
 
@@ -223,7 +224,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         """Wait until this process may send a request to its host. Raises ``Ending`` or ``HostPaused``."""
         if self.feeder is None:
             return
-        host = host_of(request.url)
+        host = host_of(request)
         if self._crawler.engine is not None:
             self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
         await self.host_locks.acquire(host)
@@ -231,7 +232,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     def pause_host(self, request: Request, seconds: float) -> None:
         """Pause the host of ``request`` for all processes."""
         if self.feeder is not None:
-            self.host_locks.pause(host_of(request.url), time.monotonic() + seconds)
+            self.host_locks.pause(host_of(request), time.monotonic() + seconds)
             self.feeder.changed()
 
     def delay_of(self, host: str) -> float:
@@ -256,10 +257,6 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return limit - max(len(host.sent), len(slot.active) if slot is not None else 0)
 
     # within
-
-    def _tally(self, key: str, number: int = 1) -> None:
-        if self._crawler.stats is not None and number:
-            self._crawler.stats.inc_value(key, number)
 
     def _opened(self) -> Queue:
         """Open the queue, in its thread. Raises ``FrontierUnavailable``."""

@@ -168,7 +168,7 @@ def test_tasks_of_others_are_checked_and_unreadable_ones_dropped(file: Path) -> 
         await until(lambda: crawl.feeder.quiet)
 
     run(crawl, crawled)
-    assert crawl.counts["unreadable"] == 1
+    assert crawl.counts["frontier/unreadable"] == 1
     assert (other.state().waiting, other.state().leased, other.state().aside) == (0, 0, 0)
 
 
@@ -217,7 +217,7 @@ def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytes
         await until(lambda: crawl.feeder.quiet)
 
     run(crawl, crawled)
-    assert "lost" not in crawl.counts
+    assert "frontier/lost" not in crawl.counts
 
 
 def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> None:

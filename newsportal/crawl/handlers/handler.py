@@ -172,7 +172,7 @@ class Handler(BaseDownloadHandler):
 
     async def _network(self, request: Request) -> Response:
         if not request.meta.get(OF_PAGE_KEY):  # subresources are requested together with their page
-            await PACER.wait(host_of(request.url), delay_of(self.crawler, request))
+            await PACER.wait(host_of(request), delay_of(self.crawler, request))
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)

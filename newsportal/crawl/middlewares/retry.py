@@ -111,7 +111,7 @@ class HostLockMiddleware(CrawlerComponent):
     def process_response(self, request: Request, response: Response) -> Response:
         if (scheduler := scheduler_of(self._crawler)) is None:
             return response
-        host = host_of(request.url)
+        host = host_of(request)
         if response.status not in RETRY_AFTER_STATUSES:
             self._retry_after.clear(host)
         elif (seconds := read_retry_after(response, datetime.now(UTC))) and (
