@@ -84,14 +84,6 @@ class LinkTransaction:
     _ready: Counter[HostQueue] = field(default_factory=Counter)
     _lanes: dict[tuple[str, str], None] = field(default_factory=dict)
 
-    @property
-    def ticks(self) -> float:
-        return self.now.ticks
-
-    @property
-    def wall(self) -> float:
-        return self.now.wall
-
     # insertion
 
     def add(self, tasks: Iterable[Task]) -> set[str]:
@@ -99,7 +91,7 @@ class LinkTransaction:
         by_id = {task.id: task for task in tasks}
         existing = {row.id: row for row in self.rows(by_id)}
         numbers = {task.id: number_of(task.fingerprint) for task in by_id.values() if task.fingerprint is not None}
-        seen, after = set[int | None](), self.wall - self.terms.forget
+        seen, after = set[int | None](), self.now.wall - self.terms.forget
         for chunk in chunks(numbers.values()):
             seen.update(self.connection.scalars(SEEN, {"q": self.queue, "names": chunk, "after": after}))
         fresh, entered = [], set()
@@ -109,13 +101,13 @@ class LinkTransaction:
                 continue
             if number is not None:
                 seen.add(number)
-            later = task.at is not None and task.at > self.wall
+            later = task.at is not None and task.at > self.now.wall
             values: dict[str, Any] = {
                 "id": task.id, "queue": self.queue, "state": DEFERRED if later else "ready" if task.lane is None else "behind",
                 "host": name(task.host), "source": None if task.source is None else name(task.source), "precedence": -task.priority,
                 "not_before": task.at, "lane": None if task.lane is None else name(task.lane),
                 "fingerprint": number if row is None else row.fingerprint, "link": int(task.link), "tries": 0, "failures": 0,
-                "added": self.wall, "changed": self.wall, "body": storable(task.body),
+                "added": self.now.wall, "changed": self.now.wall, "body": storable(task.body),
             }  # fmt: skip
             if row is None:
                 fresh.append(values)
@@ -137,7 +129,7 @@ class LinkTransaction:
 
     def move(self, rows: Collection[Row], state: str, *, worker: int | None = None, since: float | None = None, **also: Any) -> None:
         """Change the state of rows, and the columns in ``also``."""
-        values = {"b_state": state, "b_worker": worker, "b_since": since, "b_changed": self.wall}
+        values = {"b_state": state, "b_worker": worker, "b_since": since, "b_changed": self.now.wall}
         for chunk in chunks([row.number for row in rows]):
             self.connection.execute(MOVE.values(**also) if also else MOVE, {"numbers": chunk, **values})
         for row in rows:
@@ -147,21 +139,21 @@ class LinkTransaction:
 
     def give_back(self, rows: Iterable[Row], at: float | None = None, **also: Any) -> None:
         """Return leased, set aside or due rows to the queue, with their old priority. ``at``: earliest time."""
-        if at is not None and at > self.wall:
+        if at is not None and at > self.now.wall:
             self.move(list(rows), DEFERRED, not_before=at, **also)
             return
         places = defaultdict[str, list[Row]](list)
         for row in rows:
             places["suspect" if row.tries >= SUSPECT_TRIES else "ready" if row.lane is None else "behind"].append(row)
         for state, found in places.items():
-            self.move(found, state, since=self.ticks if state == "suspect" else None, **also)
+            self.move(found, state, since=self.now.ticks if state == "suspect" else None, **also)
 
     def count_death(self, row: Row, worker: str) -> None:
         tries = row.tries + 1
         if tries < self.terms.tries:
             self.give_back([row._replace(tries=tries)], tries=tries)
         else:
-            self.move([row], POISONED, since=self.wall, tries=tries, reason=f"{tries} workers died while they had it, at last {worker}")
+            self.move([row], POISONED, since=self.now.wall, tries=tries, reason=f"{tries} workers died while they had it, at last {worker}")
 
     def end(self, rows: Collection[Row], state: str, reason: str | None = None) -> None:
         self.move(rows, state, body="", reason=None if reason is None else storable(reason), not_before=None)
@@ -178,7 +170,7 @@ class LinkTransaction:
 
     def wake(self, limit: int) -> None:
         """Return rows to the queue whose ``not_before`` has passed."""
-        self.give_back(self._select(DUE, {"q": self.queue, "until": self.wall, "most": limit}), not_before=None)
+        self.give_back(self._select(DUE, {"q": self.queue, "until": self.now.wall, "most": limit}), not_before=None)
 
     def clear(self) -> int:
         """Delete some of the waiting rows, and return their number."""

@@ -18,12 +18,11 @@ from newsportal.store.link_rows import LinkTransaction, rows_of
 from newsportal.store.link_tables import (
     DEFERRED,
     HELD,
-    LEASED,
     LINKS,
+    OUTSTANDING,
     OVER,
     PRUNED,
     STORED,
-    WAITING,
     WORKERS,
     Clock,
     LinkState,
@@ -104,7 +103,7 @@ class Links(Part):
         """Record a temporary failure of a link, which waits until ``at`` (``None``: only for its host)."""
         with self.transaction() as tx:
             for row in tx.rows([id], anywhere=True):
-                if row.state in (*WAITING, DEFERRED, LEASED, HELD):
+                if row.state in (*OUTSTANDING, DEFERRED, HELD):
                     tx.fail(row, reason, at)
 
     def release(self, source: str, until: float) -> list[str]:

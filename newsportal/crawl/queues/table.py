@@ -167,7 +167,7 @@ class TableQueue(LinksBacked):
         self._close()
 
     def _is_due(self, tx: LinkTransaction) -> bool:
-        return self._last_heartbeat is None or not 0 <= tx.ticks - self._last_heartbeat < min(
+        return self._last_heartbeat is None or not 0 <= tx.now.ticks - self._last_heartbeat < min(
             table_workers.SWEEP_SECONDS, self.terms.lease / 4
         )
 
@@ -177,8 +177,8 @@ class TableQueue(LinksBacked):
         def work(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
             tx.worker, last_heartbeat = self._number, self._last_heartbeat
             if (tx.worker or joins) and (heartbeat or self._is_due(tx)):
-                last_heartbeat = tx.ticks
-                beats = tx.connection.execute(table_workers.HEARTBEAT, {"w": tx.worker, "now": tx.ticks})
+                last_heartbeat = tx.now.ticks
+                beats = tx.connection.execute(table_workers.HEARTBEAT, {"w": tx.worker, "now": tx.now.ticks})
                 if not beats.rowcount:
                     tx.worker = table_workers.join(tx, self.worker)
                 table_workers.sweep(tx)
@@ -197,7 +197,7 @@ def end_requests(tx: LinkTransaction, rows: Sequence[Row]) -> None:
         if row.link and row.failures >= MAX_UNFINISHED:
             tx.end([row], FAILED, "unfinished")
         elif row.link:
-            tx.fail(row, "unfinished", tx.wall + RETRY_SECONDS * 2**row.failures)
+            tx.fail(row, "unfinished", tx.now.wall + RETRY_SECONDS * 2**row.failures)
 
 
 def _leased(tx: LinkTransaction, rows: Sequence[Row]) -> list[Row]:
@@ -225,7 +225,7 @@ def _state(tx: LinkTransaction, hosts: int) -> base.QueueState:
         leased=counts.get(LEASED, 0),
         aside=counts.get(POISONED, 0),
         workers=tuple(_workers(tx)),
-        hosts=tuple(base.HostState(host, waiting, name, max(0.0, at - tx.ticks)) for host, waiting, name, at in found[:hosts]),
+        hosts=tuple(base.HostState(host, waiting, name, max(0.0, at - tx.now.ticks)) for host, waiting, name, at in found[:hosts]),
     )
 
 
@@ -239,6 +239,6 @@ def _workers(tx: LinkTransaction) -> list[base.WorkerState]:
         mine = select(func.count()).select_from(LINKS).where(LINKS.c.worker == row.number, LINKS.c.state == LEASED)
         held = select(HOST_LOCKS.c.host).where(HOST_LOCKS.c.worker == row.number).order_by(HOST_LOCKS.c.host)
         leased, hosts = tx.connection.scalar(mine) or 0, tuple(tx.connection.scalars(held))
-        heartbeat = tx.wall - (tx.ticks - row.heartbeat)
+        heartbeat = tx.now.wall - (tx.now.ticks - row.heartbeat)
         workers.append(base.WorkerState(row.name, row.since, heartbeat, leased, hosts, json.loads(row.activity)))
     return workers

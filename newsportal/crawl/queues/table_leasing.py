@@ -121,11 +121,11 @@ def idle(tx: LinkTransaction, leasing: Leasing) -> bool:
 
 
 def _concerns(tx: LinkTransaction, leasing: Leasing) -> Any:
-    return tx.connection.execute(CONCERNS, {**_parameters(tx, leasing), "own": leasing.own, "wall": tx.wall}).one()
+    return tx.connection.execute(CONCERNS, {**_parameters(tx, leasing), "own": leasing.own, "wall": tx.now.wall}).one()
 
 
 def _parameters(tx: LinkTransaction, leasing: Leasing) -> dict[str, Any]:
-    return {"q": tx.queue, "w": tx.worker, "now": tx.ticks, "until": tx.ticks + leasing.ahead}
+    return {"q": tx.queue, "w": tx.worker, "now": tx.now.ticks, "until": tx.now.ticks + leasing.ahead}
 
 
 def take(tx: LinkTransaction, leasing: Leasing) -> None:
@@ -142,8 +142,8 @@ def take(tx: LinkTransaction, leasing: Leasing) -> None:
             _take_ready(tx, leasing, max(0, fair - held[tx.worker]))
         tx.settle()
     starved = len(leasing.answer.leases) < leasing.number
-    prolonged = starved and (concerns.starved_until or 0.0) > tx.ticks + STARVED_SECONDS / 2
-    until = concerns.starved_until if prolonged else tx.ticks + STARVED_SECONDS if starved else 0.0
+    prolonged = starved and (concerns.starved_until or 0.0) > tx.now.ticks + STARVED_SECONDS / 2
+    until = concerns.starved_until if prolonged else tx.now.ticks + STARVED_SECONDS if starved else 0.0
     if (leasing.delay, until, leasing.draining) != concerns[: len(OWN)]:
         values = {"delay": leasing.delay, "starved_until": until, "draining": int(leasing.draining)}
         tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(values))
@@ -156,7 +156,7 @@ def _look_ahead(tx: LinkTransaction, leasing: Leasing) -> None:
     """Answer how many tasks wait, and when to poll again."""
     answer = leasing.answer
     waiting, due = tx.connection.execute(OUTLOOK, {"q": tx.queue}).one()
-    waits = [] if due is None else [max(0.0, due - tx.wall)]
+    waits = [] if due is None else [max(0.0, due - tx.now.wall)]
     if waiting:
         full = 0 < leasing.number <= len(answer.leases)
         waits.append(0.0 if full else POLL_SECONDS if leasing.delay <= 0 else min(POLL_SECONDS, leasing.delay))
@@ -192,7 +192,7 @@ def _rows(tx: LinkTransaction, quotas: Mapping[str, int]) -> list[Any]:
 
 def _take_suspect(tx: LinkTransaction, leasing: Leasing) -> bool:
     """Take a suspect, or drain for one unless another worker does. Return whether nothing else may be taken."""
-    for row in tx.connection.execute(SUSPECT, {"q": tx.queue, "now": tx.ticks}).all():
+    for row in tx.connection.execute(SUSPECT, {"q": tx.queue, "now": tx.now.ticks}).all():
         if table_workers.user(tx, row.host) not in (0, tx.worker):
             table_workers.request_hosts(tx, [row.host])
         elif any(leasing.held_by_host.values()):
@@ -215,7 +215,7 @@ def _shares(tx: LinkTransaction, leasing: Leasing) -> tuple[int, Counter[int], s
     """Return the fair share of a worker that is starved or holds hosts, the number of hosts by worker, and the workers of this queue."""
     held = Counter[int](dict(tx.connection.execute(HOSTS_BY_WORKER).all()))
     workers = tx.connection.execute(select(WORKERS.c.number, WORKERS.c.starved_until).where(WORKERS.c.queue == tx.queue)).all()
-    sharing = {tx.worker, *(number for number, until in workers if until > tx.ticks or held[number])}
+    sharing = {tx.worker, *(number for number, until in workers if until > tx.now.ticks or held[number])}
     free = tx.connection.scalar(FREE_HOSTS, _parameters(tx, leasing)) or 0
     fair = ceil((free + sum(held[number] for number in sharing)) / len(sharing))
     return fair, held, {number for number, _ in workers}
@@ -230,7 +230,7 @@ def _request_hosts(tx: LinkTransaction, leasing: Leasing) -> None:
         most = min(number - fair, lacking) if shared else MAX_REQUESTED
         if worker != tx.worker and most > 0:
             locks = tx.connection.execute(table_workers.HELD, {"w": worker}).all()
-            requests = {lock.host: lock.requested_by if lock.requested_until > tx.ticks else 0 for lock in locks}
+            requests = {lock.host: lock.requested_by if lock.requested_until > tx.now.ticks else 0 for lock in locks}
             hosts = [host for host, requester in requests.items() if requester in (0, tx.worker)]
             rows = tx.connection.execute(OWN_HOSTS, {"q": tx.queue, "own": hosts}).all()
             chosen = sorted(rows, key=lambda row: (requests[row.host] == 0, -row.ready))[:most]

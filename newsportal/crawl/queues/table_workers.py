@@ -33,7 +33,7 @@ HELD = select(HOST_LOCKS).where(HOST_LOCKS.c.worker == bindparam("w"))
 def join(tx: LinkTransaction, worker: Identity) -> int:
     """Register a new worker, or one that was presumed dead; return its number."""
     values = {"queue": tx.queue, "name": worker.name, "machine": worker.machine, "pid": worker.pid, "started": worker.started}
-    initial = {"since": tx.wall, "heartbeat": tx.ticks, "delay": 0.0, "starved_until": 0.0, "draining": 0, "activity": "{}"}
+    initial = {"since": tx.now.wall, "heartbeat": tx.now.ticks, "delay": 0.0, "starved_until": 0.0, "draining": 0, "activity": "{}"}
     return int(tx.connection.execute(insert(WORKERS).values(**values, **initial)).inserted_primary_key[0])  # type: ignore[index]
 
 
@@ -45,31 +45,31 @@ def sweep(tx: LinkTransaction) -> None:
     """Once a second, by any worker: bury dead workers, and delete rows that are no longer needed."""
     found = tx.connection.execute(SWEPT).first()
     if found is None:  # new tables, or rows copied from another store
-        tx.connection.execute(insert(CLOCK).values(id=1, ticks=tx.ticks, shift=tx.now.shift, swept=tx.wall))
+        tx.connection.execute(insert(CLOCK).values(id=1, ticks=tx.now.ticks, shift=tx.now.shift, swept=tx.now.wall))
         tx.connection.execute(delete(HOST_LOCKS))
         rebuild(tx.connection)
         return
     ticks, swept = found
-    if ticks <= tx.ticks < ticks + SWEEP_SECONDS:
+    if ticks <= tx.now.ticks < ticks + SWEEP_SECONDS:
         return
-    tx.connection.execute(update(CLOCK).values(ticks=tx.ticks, shift=tx.now.shift))
-    if ticks > tx.ticks:  # the machine was rebooted, which resets its monotonic clock: hosts wait as long as when it went down
-        until = HOST_LOCKS.c.next_request + (tx.ticks - ticks)
+    tx.connection.execute(update(CLOCK).values(ticks=tx.now.ticks, shift=tx.now.shift))
+    if ticks > tx.now.ticks:  # the machine was rebooted, which resets its monotonic clock: hosts wait as long as when it went down
+        until = HOST_LOCKS.c.next_request + (tx.now.ticks - ticks)
         tx.connection.execute(update(HOST_LOCKS).values(next_request=until, **UNREQUESTED))
     for row in tx.connection.execute(ALL_WORKERS).all():
         if _is_dead(tx, row):
             bury(tx, row.number)
-    free = (HOST_LOCKS.c.worker == 0, HOST_LOCKS.c.next_request <= tx.ticks, HOST_LOCKS.c.requested_until <= tx.ticks)
+    free = (HOST_LOCKS.c.worker == 0, HOST_LOCKS.c.next_request <= tx.now.ticks, HOST_LOCKS.c.requested_until <= tx.now.ticks)
     tx.connection.execute(delete(HOST_LOCKS).where(*free))
-    if abs(tx.wall - swept) > FORGET_EVERY:
-        past = LINKS.c.changed <= tx.wall - tx.terms.forget
+    if abs(tx.now.wall - swept) > FORGET_EVERY:
+        past = LINKS.c.changed <= tx.now.wall - tx.terms.forget
         tx.connection.execute(delete(LINKS).where(LINKS.c.state.in_(OVER), past))
-        tx.connection.execute(update(CLOCK).values(swept=tx.wall))
+        tx.connection.execute(update(CLOCK).values(swept=tx.now.wall))
 
 
 def _is_dead(tx: LinkTransaction, row: Any) -> bool:
     """Return whether a worker (a row of :data:`ALL_WORKERS`) is dead. A heartbeat far in the future is from before a reboot."""
-    silent = abs(tx.ticks - row.heartbeat) > tx.terms.lease
+    silent = abs(tx.now.ticks - row.heartbeat) > tx.terms.lease
     return row.number != tx.worker and (silent or has_ended(Identity(row.name, row.machine, row.pid, row.started)))
 
 
@@ -94,7 +94,7 @@ def remove_worker(tx: LinkTransaction, number: int) -> None:
     """Remove a worker: its leases return to the queue, and its hosts wait as if they had been requested just now."""
     delay = tx.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
     tx.give_back(leased(tx, number))
-    tx.connection.execute(OF_WORKER.values(worker=0, next_request=tx.ticks + delay), {"w": number})
+    tx.connection.execute(OF_WORKER.values(worker=0, next_request=tx.now.ticks + delay), {"w": number})
     tx.connection.execute(update(HOST_LOCKS).where(HOST_LOCKS.c.requested_by == number).values(UNREQUESTED))
     tx.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
     tx.connection.execute(delete(WORKERS).where(WORKERS.c.number == number))
@@ -102,10 +102,10 @@ def remove_worker(tx: LinkTransaction, number: int) -> None:
 
 def claim(tx: LinkTransaction, job: str, seconds: float) -> bool:
     found = tx.connection.execute(select(CLAIMS.c.worker, CLAIMS.c.expires).where(CLAIMS.c.job == job)).first()
-    if found is not None and found[0] != tx.worker and found[1] > tx.ticks and not bury_if_dead(tx, found[0]):
+    if found is not None and found[0] != tx.worker and found[1] > tx.now.ticks and not bury_if_dead(tx, found[0]):
         return False
     tx.connection.execute(delete(CLAIMS).where(CLAIMS.c.job == job))
-    tx.connection.execute(insert(CLAIMS).values(job=job, worker=tx.worker, expires=tx.ticks + seconds))
+    tx.connection.execute(insert(CLAIMS).values(job=job, worker=tx.worker, expires=tx.now.ticks + seconds))
     return True
 
 
@@ -124,19 +124,19 @@ def take_hosts(tx: LinkTransaction, hosts: Collection[str]) -> dict[str, float]:
     for statement, of in ((NEW_LOCK, [host for host in hosts if host not in found]), (ACQUIRE, found)):
         if of:
             tx.connection.execute(statement, [{"host": host, "h": host, "w": tx.worker} for host in of])
-    return {host: max(0.0, found.get(host, 0.0) - tx.ticks) for host in hosts}
+    return {host: max(0.0, found.get(host, 0.0) - tx.now.ticks) for host in hosts}
 
 
 def user(tx: LinkTransaction, host: str) -> int:
     """Return the worker that holds a host, or for which it is reserved; 0 for none."""
     lock = tx.connection.execute(LOCK, {"h": host}).first()
-    return 0 if lock is None else int(lock.worker or (lock.requested_by if lock.requested_until > tx.ticks else 0))
+    return 0 if lock is None else int(lock.worker or (lock.requested_by if lock.requested_until > tx.now.ticks else 0))
 
 
 def request_hosts(tx: LinkTransaction, hosts: Collection[str]) -> None:
     """Request hosts from their holders for this worker, unless another has done so; asking again prolongs a request."""
-    mine = HOST_LOCKS.c.requested_by.in_([0, tx.worker]) | (HOST_LOCKS.c.requested_until <= tx.ticks)
-    values = {"requested_by": tx.worker, "requested_until": tx.ticks + RESERVED_SECONDS}
+    mine = HOST_LOCKS.c.requested_by.in_([0, tx.worker]) | (HOST_LOCKS.c.requested_until <= tx.now.ticks)
+    values = {"requested_by": tx.worker, "requested_until": tx.now.ticks + RESERVED_SECONDS}
     for some in chunks(hosts):
         tx.connection.execute(update(HOST_LOCKS).where(HOST_LOCKS.c.host.in_(some), mine).values(values))
 
@@ -155,11 +155,11 @@ def hold(tx: LinkTransaction, host: str) -> float | None:
 def release_hosts(tx: LinkTransaction, hosts: Mapping[str, float]) -> None:
     """Release this worker's hosts, each with the seconds until the next request."""
     if hosts:
-        tx.connection.execute(RELEASE, [{"w": tx.worker, "h": host, "at": tx.ticks + seconds} for host, seconds in hosts.items()])
+        tx.connection.execute(RELEASE, [{"w": tx.worker, "h": host, "at": tx.now.ticks + seconds} for host, seconds in hosts.items()])
 
 
 def held_hosts(tx: LinkTransaction) -> tuple[dict[str, float], frozenset[str]]:
     """Return this worker's hosts, with the seconds until the next request; and those that another worker waits for."""
     locks = tx.connection.execute(HELD, {"w": tx.worker}).all()
-    requested = (lock.host for lock in locks if lock.requested_by not in (0, tx.worker) and lock.requested_until > tx.ticks)
-    return {lock.host: max(0.0, lock.next_request - tx.ticks) for lock in locks}, frozenset(requested)
+    requested = (lock.host for lock in locks if lock.requested_by not in (0, tx.worker) and lock.requested_until > tx.now.ticks)
+    return {lock.host: max(0.0, lock.next_request - tx.now.ticks) for lock in locks}, frozenset(requested)
