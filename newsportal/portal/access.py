@@ -4,8 +4,6 @@ Reading needs no account unless ``portal.reading`` is ``members``. Errors of the
 "problems"?}}``, in English.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
