@@ -63,7 +63,6 @@ def on_store(request: Request, error: Exception) -> Response:
 
 
 def on_search(request: Request, error: Exception) -> Response:
-    """Handle a search error on pages that need search."""
     log.warning("search does not respond: %s", error)
     say = Visit(request).say
     unavailable = ApiError(503, "search-unavailable", "Search is unavailable at the moment.", "Try again in a minute.")

@@ -50,7 +50,6 @@ class TopicForm:
     others: tuple[str, ...] = ()
 
     def draft(self) -> Draft:
-        """Return the values to be written to the file."""
         return Draft(
             self.name.strip(), keywords(self.must), keywords(self.any), keywords(self.never), words(self.query), self.engines,
             self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,

@@ -104,7 +104,6 @@ def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
 
 
 def kinds(visit: Visit) -> dict[str | None, str]:
-    """Return the kinds of documents in the store."""
     labels: dict[str | None, str] = {"article": visit.say("Articles")}
     if any(map(is_thread, visit.portal.tally().by_source)):
         labels["thread"] = visit.say("Forum threads")

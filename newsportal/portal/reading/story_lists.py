@@ -73,8 +73,6 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TopicFigures:
-    """The figures of a topic for its page."""
-
     whole: Overview
     bars: tuple[Bar, ...]
     width: int

@@ -68,7 +68,6 @@ class Records:
         return sorted(rows, key=lambda job: (job.started or datetime.max.replace(tzinfo=UTC), job.active), reverse=True)
 
     def end(self, job: Job, state: State, status: int | None, error: Row | None, now: datetime) -> Job:
-        """Record the end of a job with the reports of its process."""
         job = self.with_reports(job)
         if state == "failed":
             error = job.error or error
@@ -78,7 +77,6 @@ class Records:
         return saved
 
     def with_reports(self, job: Job) -> Job:
-        """Return the job updated from the reports of its process."""
         try:
             lines = self.report_file(job.id).read_text("utf-8", "replace").splitlines()
         except OSError:
