@@ -17,9 +17,10 @@ from newsportal.portal.access import EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.source_fields import KINDS, source_path
 from newsportal.portal.language import _
-from newsportal.portal.monitor.figures import DAY_RANGES, FiguresCache, bars, curve, running_crawls
+from newsportal.portal.monitor.figures import DAY_RANGES, FiguresCache, curve, running_crawls
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import monitor_links, run_log
+from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import display_name_function
@@ -89,8 +90,10 @@ def monitor(request: Request, visit: VisitDep) -> Response:
     cache: FiguresCache = request.app.state.figures
     figures = cache.figures(visit.portal, daily, days) if daily is not None else None
     return monitor_page(
-        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=figures, bars=bars(figures.series) if figures else (),
-        curve=curve(figures.growth) if figures else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
+        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=figures,
+        bars=bars(figures.series) if figures else (), width=width(figures.series) if figures else 0,
+        curve=curve(figures.growth) if figures else "",
+        source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
     )  # fmt: skip
 
 
