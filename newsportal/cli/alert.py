@@ -1,7 +1,5 @@
 """``newsportal alert``: list alerts, preview their messages, send a test, and send alerts without the portal."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator

@@ -40,8 +40,7 @@ def briefing(
             result = compile_briefing(store, since, until, topic=topic, count=count)
         except OverflowError as error:
             raise typer.BadParameter(f"{date!r} is out of range", param_hint="--date") from error
-    if word := hints.unknown_topic(config, topic):
-        typer.echo(word, err=True)
+    hints.warn_unknown_topic(config, topic)
     if as_json or format == "json":
         print_json(briefing_row(result))
     else:
@@ -87,8 +86,7 @@ def rising(
             board = compile_board(store, end(at, "--at") or datetime.now(UTC), days, topic=topic, count=count)
         except OverflowError as error:
             raise typer.BadParameter(f"{at!r} is out of range", param_hint="--at") from error
-    if word := hints.unknown_topic(config, topic):
-        typer.echo(word, err=True)
+    hints.warn_unknown_topic(config, topic)
     if as_json:
         print_json(rising_row(board))
     else:

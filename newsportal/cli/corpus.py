@@ -1,7 +1,5 @@
 """``newsportal corpus``: labelled texts for training a classifier."""
 
-from __future__ import annotations
-
 import getpass
 import sys
 from collections.abc import Callable, Iterable, Iterator

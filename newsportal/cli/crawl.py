@@ -21,7 +21,7 @@ from rich.table import Table
 
 from newsportal import logs
 from newsportal.cli import GC_THRESHOLDS, hints
-from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
+from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
@@ -188,10 +188,9 @@ def crawl(
     """Crawl into the store, and print the run report."""
     if once and due:
         raise typer.BadParameter("--once and --due exclude each other")
-    level = log_level_of(log_level)
     config = load(sources)
     names = select_spiders(spider, topic, source, config)
-    options = CrawlOptions(names, topic, source, due, sources, replay, archive, level, log_file, log_format, run_id)
+    options = CrawlOptions(names, topic, source, due, sources, replay, archive, log_level, log_file, log_format, run_id)
     if not as_json and (word := hints.packaged_file_hint(config)):
         typer.echo(word, err=True)
     result = run(options, progress=sys.stderr.isatty() and not as_json)

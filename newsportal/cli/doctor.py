@@ -1,8 +1,6 @@
 """``newsportal doctor``: check this machine and the configuration, with a remedy for every problem. ``newsportal assistant``: test the
 language model of ``sources.yaml``, and show its usage of today."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import sys

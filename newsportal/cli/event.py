@@ -1,7 +1,5 @@
 """``newsportal event``: list and edit the events in the store."""
 
-from __future__ import annotations
-
 import getpass
 from dataclasses import asdict
 from datetime import UTC, datetime

@@ -82,8 +82,7 @@ def export(
         raise typer.BadParameter("a WARC file needs a file name: --out articles.warc.gz", param_hint="--out")
     with open_record(sources) as (config, store):
         selection = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
-        if word := hints.unknown_topic(config, topic):
-            typer.echo(word, err=True)
+        hints.warn_unknown_topic(config, topic)
         articles = count_items(filter(selection.matches, store.all_articles()), "articles", transient=False)
         if format is Format.warc and path is not None:
             with writable(path) as part:

@@ -2,6 +2,8 @@
 
 from urllib.parse import urlsplit
 
+import typer
+
 from newsportal.errors import EgressDenied
 from newsportal.items.report import Run
 from newsportal.messages import did_you_mean
@@ -43,13 +45,12 @@ def packaged_file_hint(sources: Sources) -> str | None:
     return f"no {sources.path.name} here or above: using the example of newsportal. For your own: newsportal source init"
 
 
-def unknown_topic(sources: Sources, topic: str | None) -> str | None:
-    """Return a hint for a topic that the file does not have (stored articles may still have it)."""
+def warn_unknown_topic(sources: Sources, topic: str | None) -> None:
+    """Print a hint for a topic that the file does not have (stored articles may still have it)."""
     names = [item.name for item in sources.topics]
-    if topic is None or topic in names:
-        return None
-    near = did_you_mean(topic, names)
-    return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
+    if topic is not None and topic not in names:
+        near = did_you_mean(topic, names)
+        typer.echo(f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else ""), err=True)
 
 
 MAX_HOSTS = 5  # a few suffice: one that can be resolved means that the network is up

@@ -1,8 +1,6 @@
 """``newsportal train`` and ``retrain``: train classifiers on labelled texts and stored articles, and measure them; ``newsportal model``:
 compare and activate versions of a corpus's model. Figures are printed, and written to an HTML file with confusions and calibration."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

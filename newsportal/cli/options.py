@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import typer
 
 from newsportal.errors import NewsportalError
-from newsportal.logs import FORMATS
 from newsportal.messages import set_zone, to_utc
 
 if TYPE_CHECKING:  # not imported by commands without a store
@@ -22,14 +21,15 @@ if TYPE_CHECKING:  # not imported by commands without a store
     from newsportal.sources import Sources
     from newsportal.store.store import Store
 
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-
 SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 AsJsonRows = Annotated[bool, typer.Option("--json", help="One JSON line a row.")]
 Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="What to score; repeatable; default: all.")]
-LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
+LogLevel = Annotated[
+    Literal["DEBUG", "INFO", "WARNING", "ERROR"], typer.Option(case_sensitive=False, help="DEBUG, INFO, WARNING or ERROR.")
+]
+LogFormat = Annotated[Literal["text", "json"], typer.Option(help="text or json (one object per line).")]
 LogFile = Annotated[Path | None, typer.Option(help="Write the log to this file; it is rotated at 16 MB (FILE.1 to FILE.5).")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write; default: standard output.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus.")]
@@ -120,23 +120,6 @@ def command_group(
     for name, command in ({function.__name__.strip("_").replace("_", "-"): function for function in commands} | named).items():
         group.command(name)(command)
     return group
-
-
-def log_level_of(value: str) -> str:
-    """Raises ``typer.BadParameter`` for an invalid level."""
-    if value.upper() not in LOG_LEVELS:
-        raise typer.BadParameter(f"{value!r} is not a level; allowed: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
-    return value.upper()
-
-
-def log_format_of(value: str) -> str:
-    """Raises ``typer.BadParameter`` for an invalid log format."""
-    if value not in FORMATS:
-        raise typer.BadParameter(f"{value!r} is not a log format; allowed: {', '.join(FORMATS)}", param_hint="--log-format")
-    return value
-
-
-LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="text or json (one object per line).")]
 
 
 def check_names(kind: str, names: Iterable[str], allowed: Collection[str], option: str) -> None:

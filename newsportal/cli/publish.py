@@ -1,8 +1,6 @@
 """``newsportal publish`` and ``unpublish``: publish articles to the targets under ``publish`` in sources.yaml; also after ``newsportal
 crawl``, and continuously by workers and the schedule."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence

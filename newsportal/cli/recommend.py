@@ -4,8 +4,6 @@ Views are JSON lines or CSV, optionally compressed with gzip. An invalid line re
 twice, first for validation; standard input is copied to a temporary file for that.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """``newsportal schedule``: visit due sources in jobs, on this machine or in a scrapyd; list the jobs, and show their logs."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """``newsportal search``: the portal's search, on a terminal or as JSON lines."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime, timedelta
@@ -59,8 +57,7 @@ def search(
         zone = ZoneInfo(config.portal.timezone)
         request = Query(query, topic, site, category, first, last, sort, collapse, limit=0 if facets else limit, zone=zone)
         results = index.search(request)
-    if word := hints.unknown_topic(config, topic):
-        typer.echo(word, err=True)
+    hints.warn_unknown_topic(config, topic)
     console = Console(emoji=False, highlight=False, soft_wrap=True)
     if facets and as_json:
         print_json({"total": results.total, "capped": results.capped, **results.facets})

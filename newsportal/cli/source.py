@@ -1,8 +1,6 @@
 """``newsportal source``: list, check, test, change and visit the sources of sources.yaml, and undo changes; the health of each source, and
 when it is visited next."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,8 +1,6 @@
 """``newsportal source add`` and ``suggest``: find sources at a URL, and sites that could be sources; ``import`` and ``export``: lists of
 feeds of other readers (OPML)."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from contextlib import closing, nullcontext

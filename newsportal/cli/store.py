@@ -1,8 +1,6 @@
 """``newsportal store``, ``index``, ``backup`` and ``restore``: inspect, check and copy a store and its index, also during a crawl;
 ``newsportal prune``: delete data according to ``retention`` of sources.yaml."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """``newsportal topic``: list the topics of sources.yaml, preview their matches among stored articles, and reassign these; ``newsportal
 category``: list and configure the categories of articles."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from newsportal.cli import crawl, hints
-from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
+from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load
 from newsportal.cli.publish import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.supervisor import SourcesReloader
@@ -53,7 +53,6 @@ def worker(
     """Crawl due sources, together with other workers, until SIGTERM or Ctrl-C."""
     if unknown := set(spiders or ()) - set(crawl.SPIDERS):
         raise typer.BadParameter(f"no spider {min(unknown)!r}; there are: {', '.join(crawl.SPIDERS)}", param_hint="--spider")
-    level = log_level_of(log_level)
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     config = load(sources)
     selected = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.select_spiders(None, None, None, config)
@@ -65,7 +64,7 @@ def worker(
     console.print(f"worker {name}: {', '.join(selected)}; {number}, the queue is {queue}; Ctrl-C to stop")
     if not await_store(config, console):
         return
-    options = crawl.CrawlOptions(selected, due=True, sources_file=sources, log_level=level, log_file=log_file, log_format=log_format)
+    options = crawl.CrawlOptions(selected, due=True, sources_file=sources, log_level=log_level, log_file=log_file, log_format=log_format)
     ending = run(options, config, console)
     if ending.changed:
         console.print("sources.yaml has changed: the worker restarts")

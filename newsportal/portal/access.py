@@ -4,10 +4,8 @@ Reading needs no account unless ``portal.reading`` is ``members``. Errors of the
 "problems"?}}``, in English.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from threading import Lock
@@ -210,15 +208,11 @@ def error_response(status: int, headers: Mapping[str, str] | None = None, error:
     if isinstance(error, ApiError):
         fault = ErrorDetail(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
-        fault = fault.model_copy(update={"problems": validation_problems(error.errors())})
+        places = ((".".join(map(str, item["loc"])), item["msg"]) for item in error.errors())  # without the values: they may be secrets
+        fault = fault.model_copy(update={"problems": [Problem(where=place, message=message) for place, message in places]})
     more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_AFTER[status]} if status in RETRY_AFTER else {}
     body = ErrorResponse(error=fault).model_dump(exclude_none=True)
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
-
-
-def validation_problems(errors: Sequence[Any]) -> list[Problem]:
-    """Convert pydantic's validation errors, without the values: they may be secrets."""
-    return [Problem(where=".".join(str(part) for part in error.get("loc", ())), message=str(error.get("msg", ""))) for error in errors]
 
 
 def http_error_response(error: Exception) -> JSONResponse:

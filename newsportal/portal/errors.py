@@ -44,6 +44,8 @@ def error_page(request: Request, status: int, texts: tuple[str, str] | None = No
 def on_http(request: Request, error: Exception) -> Response:
     if isinstance(error, MovedVersion):
         return RedirectResponse(error.location, 303)
+    if isinstance(error, Refused):  # of a body that a page reads in parts
+        return refusal_response(request.scope, error)
     if is_api_request(request) or bearer(request.headers) is not None:
         return http_error_response(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
@@ -54,11 +56,6 @@ def on_http(request: Request, error: Exception) -> Response:
     return error_page(request, status)
 
 
-def on_refused(request: Request, error: Exception) -> Response:
-    """Handle a request body that a page reads in parts and that proved too long or too slow."""
-    return refusal_response(request.scope, error) if isinstance(error, Refused) else error_page(request, 400)
-
-
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not respond: %s", error)
     request.state.signed = None  # the error page must not read the accounts: they may be unavailable, too
@@ -66,7 +63,6 @@ def on_store(request: Request, error: Exception) -> Response:
 
 
 def on_search(request: Request, error: Exception) -> Response:
-    """Handle a search error on pages that need search."""
     log.warning("search does not respond: %s", error)
     say = Visit(request).say
     unavailable = ApiError(503, "search-unavailable", "Search is unavailable at the moment.", "Try again in a minute.")
@@ -94,10 +90,9 @@ def on_crash(request: Request, error: Exception) -> Response:
 
 
 def add_to(app: FastAPI) -> None:
-    for kind in (HTTPException, RequestValidationError, UnknownTarget, NoVersion):
+    for kind in (HTTPException, RequestValidationError, UnknownTarget, NoVersion, Refused):
         app.add_exception_handler(kind, on_http)
     app.add_exception_handler(StoreError, on_store)
     app.add_exception_handler(SearchError, on_search)
     app.add_exception_handler(SourcesError, on_sources)
-    app.add_exception_handler(Refused, on_refused)
     app.add_exception_handler(Exception, on_crash)

@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse
 
 from newsportal.messages import Message, choose_forms, explain, from_dict, label
 from newsportal.portal import safe_text
@@ -97,7 +97,8 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         flash=notice_of(request), headline_picture=partial(headline_picture, visit.portal), **{"feed": None, **values},
     )  # fmt: skip
     response = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED_IN if visit.signed_in else PERSONAL)})
-    clear_notice(request, response)
+    if _cookie_name(request) in request.cookies:  # the notice was shown
+        response.delete_cookie(_cookie_name(request), path="/", httponly=True, samesite="lax", secure=_is_secure(request))
     if "lang" in visit.params:
         remember(response, {"lang": visit.params["lang"]})
     return response
@@ -159,11 +160,6 @@ def notice_of(request: Request) -> Notice | None:
     if not isinstance(text, str) or not (undo is None or (isinstance(undo, str) and safe_next(undo) == undo)):
         return None
     return Notice(text[:MAX_CHARS], undo)
-
-
-def clear_notice(request: Request, response: Response) -> None:
-    if _cookie_name(request) in request.cookies:
-        response.delete_cookie(_cookie_name(request), path="/", httponly=True, samesite="lax", secure=_is_secure(request))
 
 
 def _is_secure(request: Request) -> bool:

@@ -72,7 +72,6 @@ class BodyLimit:
 
 
 def body_limit(path: str) -> BodyLimit:
-    """Return the limits on request bodies for this path."""
     if FILE_PATHS.fullmatch(path):
         return BodyLimit(MAX_FILE, FILES, streamed=True)
     return BodyLimit(MAX_TEXT, KINDS | {PARTS}) if EDIT_PATHS.fullmatch(path) else BodyLimit(MAX_BODY)

@@ -156,7 +156,6 @@ def reading_minutes(text: str) -> int:
 
 
 def body_picture_urls(article: StoredArticle) -> list[str]:
-    """Return the URLs of the pictures in the article's body."""
     matches = PICTURE.finditer(sanitised(article.html or "", article.url))
     return [html.unescape(picture["src"]) for picture in matches if picture["src"]]
 

@@ -142,7 +142,6 @@ class AssistantClient:
         return StoredAnswer(answer, settings.model or "", now)
 
     def day_start(self, now: datetime) -> datetime:
-        """Return the beginning of the day of the budget."""
         return now.astimezone(self._zone).replace(hour=0, minute=0, second=0, microsecond=0)
 
     def converse(self, system: str, text: str) -> tuple[str, int]:

@@ -1,8 +1,6 @@
 """Hot lists matched with stored stories: their entries, since when, and the stories about them; and the board of rising words, names and
 events (docs/algorithms/rising.md)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -49,7 +49,6 @@ class BriefEvent:
 
     @property
     def last(self) -> datetime:
-        """Return when the latest story arrived."""
         return max(story.first_seen for story in self.stories)
 
 

@@ -121,7 +121,6 @@ Version = TypeVar("Version", bound=Mapping[str, Any])
 
 
 def visible(versions: Iterable[Version]) -> list[Version]:
-    """Return the ``versions`` that readers see."""
     return [version for version in versions if version.get("hidden") is None]
 
 

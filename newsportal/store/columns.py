@@ -3,8 +3,6 @@
 Times are integer microseconds since 1970 (UTC): every database sorts and compares them alike and no time zone conversion occurs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass

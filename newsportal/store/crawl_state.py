@@ -240,7 +240,6 @@ class Subscriptions(Part):
         return next(iter(self._found(SUBSCRIPTIONS.c.source == name(source))), None)
 
     def by_token(self, token: str) -> Subscription | None:
-        """Return the subscription with this callback token."""
         if not (len(token) <= TOKEN_CHARS and token.isprintable()):
             return None
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)

@@ -94,7 +94,6 @@ class Events(Part):
         return self._scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == of)) or 0
 
     def save_position(self, of: str, seq: int) -> None:
-        """Store a position."""
         self._upsert(EVENT_POSITION, [{"name": of, "seq": seq}], update=("seq",))
 
     def vectors(self, limit: int, ids: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
@@ -144,7 +143,6 @@ class Events(Part):
             return list(connection.scalars(select(EVENTS.c.id).order_by(EVENTS.c.id)))
 
     def save_vectors(self, vectors: Mapping[str, str]) -> None:
-        """Store the algorithm's vectors of events."""
         with self._write() as connection:
             _write_vectors(connection, vectors)
 

@@ -170,7 +170,6 @@ def _keys_query(count: int) -> sa.Select[tuple[str, str, str, str, datetime]]:
 
 
 def save_keys(connection: sa.Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
-    """Store the fold keys of an article, for later articles."""
     upsert(connection, FOLD_KEYS, key_rows(article_id, moment, by_hash(keys)), update=("moment",))
 
 

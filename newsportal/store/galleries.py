@@ -156,7 +156,6 @@ class Galleries(Part):
         return gallery_rows.stored_pictures(rows, dropped)
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
-        """Return the URLs of the pictures that these photo stories show."""
         query = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.hidden_reason.is_(None))
         return {row["url"] for row in self._select_in(query, GALLERY_PICTURES.c.gallery_id, ids)}
 

@@ -130,12 +130,6 @@ def with_result(entry: OutboxEntry, lease: OutboxEntry, result: Result, *, now: 
     return replace(closed, revision=result.revision, digest=result.digest, location=result.location)
 
 
-def without_lease(entry: OutboxEntry, *, now: datetime, reason: str | None) -> OutboxEntry:
-    """Return the entry without its lease, as before it was taken."""
-    new_reason = storable_reason(reason) or entry.reason
-    return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=new_reason)
-
-
 def storable_reason(reason: str | None) -> str | None:
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
 
@@ -212,7 +206,8 @@ class Outbox(Part):
             for lease in leases:
                 entry = _find(connection, lease.target, [lease.article_id]).get(lease.article_id)
                 if entry is not None and is_leased(entry, lease):
-                    _save(connection, [without_lease(entry, now=now, reason=reason)])
+                    waiting = replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now)
+                    _save(connection, [replace(waiting, reason=storable_reason(reason) or entry.reason)])
 
     def of(self, target: str, article_ids: Collection[str]) -> dict[str, OutboxEntry]:
         """Map articles to their entries, of those that exist."""

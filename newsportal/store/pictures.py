@@ -175,7 +175,6 @@ class Pictures(Part):
         return {key: frozenset(ids) for key, ids in found.items()}
 
     def most_frequent(self, *, limit: int = 50) -> list[PictureCounts]:
-        """Return the pictures shown by most stories."""
         number, sites = func.count(), func.count(PICTURE_STORIES.c.site.distinct())
         query = (
             select(SIGHTINGS.c.picture_id, number.label("stories"), sites.label("sites"))

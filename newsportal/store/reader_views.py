@@ -47,7 +47,6 @@ IMPORT_BATCH: Final = 2000  # imported views per transaction: about a tenth of a
 
 
 def reader_name(reader: str) -> str:
-    """Return a reader's name as it is stored."""
     name = storable(reader)
     return name if len(name) <= READER_CHARS else content_id(name)
 
@@ -202,7 +201,6 @@ def insert_views(connection: sa.Connection, views: Sequence[View], now: datetime
 
 
 def _stored_views(connection: sa.Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Return the stored views of these readers and articles."""
     if not keys:
         return []
     filled = [*keys, *[keys[-1]] * (AT_ONCE - len(keys))]

@@ -185,7 +185,6 @@ class Readers(Part):
         return ImportedViews(**counts)
 
     def count_outdated(self, before: datetime) -> int:
-        """Return the number of views older than ``before``."""
         return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.last_viewed < before)) or 0
 
     def prune_views(self, *, alpha: float, now: datetime, keep: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:

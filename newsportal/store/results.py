@@ -65,7 +65,6 @@ GALLERY = "gallery:"  # prefix of the names of gallery sources, whose articles a
 
 
 def is_gallery(source: str) -> bool:
-    """Return whether an article of this source is a photo story."""
     return source.startswith(GALLERY)
 
 

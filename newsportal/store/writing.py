@@ -77,7 +77,6 @@ class Batch:
         return story_id
 
     def write(self) -> None:
-        """Write the buffered new articles."""
         if ids := self._new.write(self.connection, self.now):
             log_changes(self.connection, "article", ids, self.now)
             self._unread = True

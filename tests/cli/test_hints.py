@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from newsportal.cli import hints
 from newsportal.items.report import Run, SourceReport
 from newsportal.sources import Sources, load
@@ -59,8 +61,8 @@ def test_numbers_agree_with_nouns() -> None:
     assert hints.counted(2, "page") == "2 pages"
 
 
-def test_unknown_topic_error_lists_topics(tmp_path: Path) -> None:
+def test_unknown_topic_error_lists_topics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sources = sources_with(tmp_path, "topics: [{name: 旅游, engines: [bing_news]}, {name: 科技, engines: [bing_news]}]\n")
-    assert hints.unknown_topic(sources, "旅游") is None
-    assert hints.unknown_topic(sources, None) is None
-    assert hints.unknown_topic(sources, "旅游业") == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)"
+    for topic in ("旅游", None, "旅游业"):
+        hints.warn_unknown_topic(sources, topic)
+    assert capsys.readouterr().err == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)\n"

@@ -26,7 +26,6 @@ KEY_CHARS = 100
 
 
 def accounts_and_person(visit: Visit) -> tuple[Accounts, str]:
-    """Return the accounts and the id of the signed-in person."""
     assert visit.signed_in is not None  # the routes need Right.KEEP
     return visit.portal.accounts, visit.signed_in.person.id
 

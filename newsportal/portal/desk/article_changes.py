@@ -19,7 +19,6 @@ MAX_CAPTION: Final = 2000  # characters of a caption; more is a text pasted into
 
 
 def editor(visit: Visit) -> Editor:
-    """Return the signed-in editor as services need him."""
     return Editor(visit.portal.store, **editor_arguments(visit))
 
 

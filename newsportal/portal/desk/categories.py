@@ -109,7 +109,6 @@ def _find_category(request: Request, name: str) -> CategoryRow:
 
 
 def _entry(request: Request, name: str) -> dict[str, Any] | None:
-    """Return the category's entry in ``sources.yaml``."""
     found = entry_of(path_of(request).read_bytes(), LIST, name)
     return found[1] if found else None
 

@@ -163,7 +163,8 @@ def remove_destination(request: Request, name: str, fields: Form) -> Response:
 def _save(request: Request, name: str | None, fields: Form) -> Response:
     """Save a destination. ``step`` try: only check it with the values of the form; nothing is written there or to the file."""
     values = parse_form([("", FIELDS)], fields)
-    values["columns"] = parse_columns(values["columns"])
+    pairs = [line.partition(":") for line in values["columns"] or ()]  # lines without a colon are left to the check
+    values["columns"] = {column.strip(): _parse_value(field.strip()) for column, _colon, field in pairs} or None
     change: Change = append_entry(LIST, without_empty(values))
     if name:  # columns no longer in the form are removed
         columns = {**dict.fromkeys(_entry(request, name).get("columns") or ()), **(values["columns"] or {})} or None
@@ -189,13 +190,8 @@ def _dry_run(request: Request, change: Change, name: str) -> DryRun:
         return dry_run(target, settings.name, Visit(request).portal.now())
 
 
-def parse_columns(lines: list[str] | None) -> dict[str, Any] | None:
-    """Parse lines of ``column: field``; braces hold a mapping as in the file. Lines without a colon are left to the check."""
-    pairs = [line.partition(":") for line in lines or ()]
-    return {name.strip(): _parse_value(field.strip()) for name, _colon, field in pairs} or None
-
-
 def _parse_value(text: str) -> Any:
+    """Parse the field of a column; braces hold a mapping as in the file."""
     try:
         return json.loads(text) if text.startswith("{") or text.isdecimal() else text
     except ValueError:

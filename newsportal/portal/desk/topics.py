@@ -1,6 +1,6 @@
 """``/topics``: the topics in order, with recent counts; the form of a topic, with a live preview of what its words find."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote
@@ -50,7 +50,6 @@ class TopicForm:
     others: tuple[str, ...] = ()
 
     def draft(self) -> Draft:
-        """Return the values to be written to the file."""
         return Draft(
             self.name.strip(), keywords(self.must), keywords(self.any), keywords(self.never), words(self.query), self.engines,
             self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,
@@ -117,13 +116,6 @@ def engine_choices(visit: Visit, sources: Sources) -> list[EngineChoice]:
     return choices
 
 
-def usual_engines(sources: Sources, offered: Sequence[EngineChoice]) -> tuple[str, ...]:
-    """Return a new topic's default engines: those of other topics, else of the file, else the usual; without those that refuse."""
-    in_use = [engine for topic in sources.topics for engine in topic.engines]
-    preferred = in_use or [engine.name for engine in sources.engines] or DEFAULT_ENGINES
-    return tuple(choice.name for choice in offered if choice.name in preferred and not choice.refuses)
-
-
 router = APIRouter(dependencies=EDIT)
 
 ASSIGN_DAYS = (7, 30, 90, 365)  # how many days back stored articles may be reassigned
@@ -138,14 +130,16 @@ def list_topics(request: Request, visit: VisitDep) -> Response:
     names = [topic.name for topic in sources.topics]
     recent = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
-    deleted, refusals = _deleted_topics(request, names), visit.refusals(names)
+    deleted, refusals = sorted(set(visit.portal.tally().by_topic).difference(names)), visit.refusals(names)
     return render(request, "topics.html", config=sources, recent=recent, job=job, days=ASSIGN_DAYS, deleted=deleted, refusals=refusals)
 
 
 @router.get("/topics/new")
 def new_topic(request: Request) -> Response:
     visit, sources = Visit(request), config_of(request)
-    engines = usual_engines(sources, engine_choices(visit, sources))
+    in_use = [engine for topic in sources.topics for engine in topic.engines]
+    usual = in_use or [engine.name for engine in sources.engines] or DEFAULT_ENGINES
+    engines = tuple(choice.name for choice in engine_choices(visit, sources) if choice.name in usual and not choice.refuses)
     return _form(request, TopicForm(digest=digest(path_of(request)), name=visit.text("name", 100) or "", engines=engines))
 
 
@@ -231,7 +225,7 @@ def assign_articles(request: Request, fields: Form) -> Response:
     """Reassign stored articles to all topics, to one, or from a deleted one."""
     name, days = fields.get("name", ""), fields.get("days", "")
     names = [topic.name for topic in config_of(request).topics]
-    deleted = name if name and name in _deleted_topics(request, names) else None
+    deleted = name if name not in names and name in Visit(request).portal.tally().by_topic else None
     if days not in map(str, ASSIGN_DAYS) or (name and name not in names and deleted is None):
         raise HTTPException(400)
     words = assign_command(days, None if deleted else name, deleted)
@@ -254,11 +248,6 @@ def follow_preview(portal: Portal, form: TopicForm) -> int:
         return 0
     portal.store.mark_topics([marked_topics(hit.article, (topic_rule,)) for hit in result.newest], now=now)
     return len(result.newest)
-
-
-def _deleted_topics(request: Request, names: Sequence[str]) -> list[str]:
-    """Return topics of stored articles that are not in the file: deleted or renamed ones."""
-    return sorted(set(Visit(request).portal.tally().by_topic) - set(names))
 
 
 def _form(request: Request, form: TopicForm, status: int = 200) -> Response:

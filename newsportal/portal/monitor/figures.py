@@ -22,17 +22,7 @@ SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
 MAX_RUN_LENGTH: Final = timedelta(days=1)  # of a report: a permanent worker begins a new one each day
 KEPT_SECONDS: Final = 30.0
 MAX_CACHED: Final = 2 * len(DAY_RANGES)  # programs may request any number of days; for a thousand sources each result takes a megabyte
-WIDTH, HEIGHT = 720, 120  # of a drawing, in its own units
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    x: float
-    y: float
-    width: float
-    height: float
-    day: date
-    number: int
+WIDTH, HEIGHT = 720, 120  # of the curve, in its own units
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +150,6 @@ def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
             sources.setdefault(cause, Counter())[row.source] += number
     frequent = sorted(reasons.items(), key=lambda pair: (-pair[1].total(), pair[0]))
     return tuple(Failure(cause, all.total(), tuple(all.most_common(3)), tuple(sources[cause].most_common(3))) for cause, all in frequent)
-
-
-def bars(series: Sequence[tuple[date, int]]) -> list[Bar]:
-    most = max((number for _, number in series), default=0) or 1
-    step = WIDTH / max(1, len(series))
-    gap = min(2.0, step / 5)
-    return [
-        Bar(
-            round(place * step, 2),
-            round(HEIGHT * (1 - number / most), 2),
-            round(step - gap, 2),
-            round(HEIGHT * number / most, 2),
-            day,
-            number,
-        )
-        for place, (day, number) in enumerate(series)
-    ]
 
 
 def curve(values: Sequence[int]) -> str:

@@ -138,8 +138,6 @@ class Meter:
 
 
 class MeteredRequests:
-    """The middleware that measures requests."""
-
     def __init__(self, app: ASGIApp, meter: Meter) -> None:
         self.app = app
         self.meter = meter

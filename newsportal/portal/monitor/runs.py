@@ -2,7 +2,7 @@
 is read (paper C, figures 3 and 4)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -17,15 +17,15 @@ from newsportal.portal.access import EDIT, WATCH, log_change, or_404
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.source_fields import KINDS, source_path
 from newsportal.portal.language import _
-from newsportal.portal.monitor.figures import DAY_RANGES, FiguresCache, bars, curve, running_crawls
+from newsportal.portal.monitor.figures import DAY_RANGES, FiguresCache, curve, running_crawls
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import monitor_links, run_log
+from newsportal.portal.reading.story_lists import bars, width
 from newsportal.portal.render import notify, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import display_name_function
 from newsportal.recommend.formulas import ALPHA
 from newsportal.sources.timing import SPIDERS
-from newsportal.store.reader_views import Month
 
 router = APIRouter(dependencies=WATCH)
 
@@ -90,8 +90,10 @@ def monitor(request: Request, visit: VisitDep) -> Response:
     cache: FiguresCache = request.app.state.figures
     figures = cache.figures(visit.portal, daily, days) if daily is not None else None
     return monitor_page(
-        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=figures, bars=bars(figures.series) if figures else (),
-        curve=curve(figures.growth) if figures else "", source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
+        request, visit, "/monitor", "figures", days=days, ranges=DAY_RANGES, figures=figures,
+        bars=bars(figures.series) if figures else (), width=width(figures.series) if figures else 0,
+        curve=curve(figures.growth) if figures else "",
+        source_page=lambda key: source_path(key) if key in visit.portal.by_key else None,
     )  # fmt: skip
 
 
@@ -129,8 +131,14 @@ def reading(request: Request, visit: VisitDep) -> Response:
     """Readership, and what the recommendation has learned."""
     figures = visit.portal.reading()
     learnt = training_of(*figures.fit) if figures.fit else None
-    alpha, lines = learnt.alpha if learnt else ALPHA, month_rows(figures.months)
-    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, fit=learnt, alpha=alpha, labels=figure_labels(visit))
+    labels = {name: visit.say(text) for name, text in FIGURE_LABELS.items()}
+    lines = [  # precision as in the paper's formula 4: recommended stories that were read to the share α, of all that were recommended
+        {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
+         "precision": month.liked / month.offered if month.offered else None}
+        for month in figures.months
+    ]  # fmt: skip
+    alpha = learnt.alpha if learnt else ALPHA
+    return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, fit=learnt, alpha=alpha, labels=labels)
 
 
 def monitor_page(request: Request, visit: Visit, path: str, name: str, **values: Any) -> Response:
@@ -159,30 +167,17 @@ def settle_requests(request: Request, fields: Form) -> Response:
     return notify(request, "/monitor/queues", text, number=number)
 
 
-def figure_labels(visit: Visit) -> dict[str, str]:
-    """Return the names of the figures of a training; unknown figures keep their keys."""
-    return {
-        "by": visit.say("computed by"), "views": visit.say("views used for training"), "readers": visit.say("readers"),
-        "stories": visit.say("stories that may be recommended"), "seconds": visit.say("duration in seconds"),
-        "let_go": visit.say("expired views and recommendations deleted"),
-    }  # fmt: skip
-
-
-def month_rows(months: Sequence[Month]) -> list[dict[str, object]]:
-    """Precision as in the paper's formula 4: recommended stories that were read to the share α, of all that were recommended."""
-    return [
-        {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
-         "precision": month.liked / month.offered if month.offered else None}
-        for month in months
-    ]  # fmt: skip
-
-
-FIRST_FIGURES = ("views", "readers", "stories", "by", "seconds", "let_go")
+FIGURE_LABELS = {
+    "views": _("views used for training"), "readers": _("readers"), "stories": _("stories that may be recommended"),
+    "by": _("computed by"), "seconds": _("duration in seconds"), "let_go": _("expired views and recommendations deleted"),
+}  # fmt: skip
+"""Figures of a training in the order of the page; unknown figures keep their keys."""
 
 
 def training_of(trained: datetime, facts: Mapping[str, Any]) -> Training:
     """Return the figures of a training, the most important first; the paper's α if it has none."""
     alpha = facts.get("alpha")
     plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
-    plain.sort(key=lambda fact: (FIRST_FIGURES.index(fact[0]) if fact[0] in FIRST_FIGURES else len(FIRST_FIGURES), fact[0]))
+    order = list(FIGURE_LABELS)
+    plain.sort(key=lambda fact: (order.index(fact[0]) if fact[0] in order else len(order), fact[0]))
     return Training(trained, alpha if isinstance(alpha, float) else ALPHA, tuple(plain))

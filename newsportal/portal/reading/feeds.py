@@ -150,7 +150,6 @@ for path in COMMON_URLS:
 
 
 def max_stories(ending: str) -> int:
-    """Return the number of stories of a list in this format."""
     return MAX_EXPORTED if ending in EXPORTS else ENTRIES
 
 

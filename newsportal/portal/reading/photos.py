@@ -10,7 +10,7 @@ from newsportal.messages import explain
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
 from newsportal.portal.reading.picture_proxy import address_of
-from newsportal.portal.reading.story_lists import Chip, Choice
+from newsportal.portal.reading.story_lists import Choice
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import title
 from newsportal.store.gallery_tables import StoredGallery, WallFilter, WallOrder, WallStory
@@ -61,7 +61,7 @@ def photos(request: Request, visit: VisitDep) -> Response:
         topic=topic, order=order, ranked=address("/photos", **{**params, "order": None}),
         newest=address("/photos", **{**params, "order": "newest"}),
         choices=choices(visit, topic, params) if wall.stories or topic else [],
-        filters=[Chip(clean(value), address("/photos", **{**params, name: None})) for name, value in filters.items() if value],
+        filters=[Choice(clean(value), address("/photos", **{**params, name: None})) for name, value in filters.items() if value],
         cards=[card_of(visit.portal, story, visit.clock.words) for story in wall.stories],
         next=address("/photos", **params, before=wall.next) if wall.next else None,
         first_page=address("/photos", **params) if before else None, example=EXAMPLE, feed=feed_addresses(visit, topic),

@@ -11,7 +11,7 @@ from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import FeedAddresses
 from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, search_from, search_index
-from newsportal.portal.reading.story_lists import Chip, Choice
+from newsportal.portal.reading.story_lists import Choice
 from newsportal.portal.render import render
 from newsportal.search.base import Results
 from newsportal.store.results import is_thread
@@ -104,19 +104,18 @@ def choice_labels(visit: Visit) -> dict[str, dict[str | None, str]]:
 
 
 def kinds(visit: Visit) -> dict[str | None, str]:
-    """Return the kinds of documents in the store."""
     labels: dict[str | None, str] = {"article": visit.say("Articles")}
     if any(map(is_thread, visit.portal.tally().by_source)):
         labels["thread"] = visit.say("Forum threads")
     return labels | ({"photos": visit.say("Photo stories")} if visit.has_photos else {})
 
 
-def chips(search: SearchRequest, visit: Visit) -> list[Chip]:
+def chips(search: SearchRequest, visit: Visit) -> list[Choice]:
     """Return the active filters, each with a link that removes it."""
     labels = choice_labels(visit)
     days = {"since": visit.say("from %(day)s on"), "until": visit.say("up to %(day)s")}
     return [
-        Chip(
+        Choice(
             days[name] % {"day": value} if name in days else labels.get(name, {}).get(value) or clean(value), search.address(**{name: None})
         )
         for name, value in search.filters.items()

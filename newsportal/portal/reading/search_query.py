@@ -76,7 +76,6 @@ class SearchRequest:
 
 
 def parse_search(query: str) -> SearchRequest:
-    """Parse the query string of a saved search."""
     try:
         values = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
     except ValueError:

@@ -19,7 +19,7 @@ from newsportal.portal.reading.picture_proxy import address_of, picture_addresse
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import body, paragraphs, pictures, reading_minutes, title
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
-from newsportal.services.events.timeline import Neighbourhood, neighbourhood
+from newsportal.services.events.timeline import neighbourhood
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
 from newsportal.store.lists import cursor_of
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
@@ -232,19 +232,14 @@ def reading_view(visit: Visit, story: Story, article: StoredArticle) -> Response
     older, newer = neighbours(visit.portal.store, story, topic)
     browser_url = picture_addresses(visit.portal, article)
     near = neighbourhood(visit.portal.store, story.id)
+    near_ids = {other.id for other in (near.before, near.after) if other is not None} if near else ()
+    related = [other for other in visit.portal.related(article) if other.id not in near_ids]
     return render(
         visit.request, "story.html", story=story, article=article, versions=story.versions, body=body(article, browser_url),
         pictures=pictures(article, browser_url), older=older, newer=newer, topic=topic, recommendations=recommend_some(visit, story.id),
         headlines=headlines(story, article), minutes=reading_minutes(article.text), event_near=near,
-        related=without_neighbours(visit.portal.related(article), near)[:RELATED],
-        assistant=assistant.view_of_article(visit, article),
+        related=related[:RELATED], assistant=assistant.view_of_article(visit, article),
     )  # fmt: skip
-
-
-def without_neighbours(stories: Sequence[Story], near: Neighbourhood | None) -> list[Story]:
-    """Return the stories that are not on the page as neighbours in the event."""
-    near_ids = {story.id for story in (near.before, near.after) if story is not None} if near else set()
-    return [story for story in stories if story.id not in near_ids]
 
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:

@@ -54,16 +54,8 @@ MAX_SHARES = 8  # sites and categories shown on a topic's page: the most frequen
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """An active filter, and the URL of the list without it."""
-
-    label: str
-    without: str
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
-    """A link that narrows or widens a list or a search."""
+    """A link that narrows or widens a list or a search; for an active filter, one that removes it."""
 
     label: str
     address: str
@@ -73,8 +65,6 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TopicFigures:
-    """The figures of a topic for its page."""
-
     whole: Overview
     bars: tuple[Bar, ...]
     width: int
@@ -134,7 +124,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         count=visit.portal.tally().by_topic.get(topic, 0) if topic and not any(filters.values()) else None, order=order,
         newest=address(path, **filters, show=show), hottest=address(path, order="hottest", **filters, show=show), unread=unread,
         toggle_unread=address(path, **{**params, "show": None if unread else "unread"}), current_url=address(path, **params),
-        filters=[Chip(clean(value), address(path, **{**params, name: None})) for name, value in labels.items()],
+        filters=[Choice(clean(value), address(path, **{**params, name: None})) for name, value in labels.items()],
         overview=topic_figures(overview, path) if overview and overview.reports else None,
         days=by_day(page.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=page.stories,
         next=address(path, **params, before=page.next) if page.next else None, first_page=address(path, **params) if before else None,

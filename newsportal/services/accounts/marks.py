@@ -77,7 +77,6 @@ class Marks(Part):
         return StoryMarks(marks, {row.topic: row.until for row in moments})
 
     def set_read(self, person_id: str, story_ids: str | Collection[str], read: bool, *, now: datetime) -> None:
-        """Mark one or several stories as read or unread."""
         with self._write() as connection:
             for story_id in [story_ids] if isinstance(story_ids, str) else dict.fromkeys(story_ids):
                 _put(connection, person_id, story_id, {"read": read, "at": now})
@@ -115,7 +114,6 @@ class Marks(Part):
             upsert(connection, READ_UNTIL, [row], update=("until", "previous"))
 
     def undo_mark_all_read(self, person_id: str, topic: str = EVERYTHING) -> None:
-        """Undo the last :meth:`mark_all_read`, if there is one."""
         key = and_(READ_UNTIL.c.person_id == person_id, READ_UNTIL.c.topic == topic)
         with self._write() as connection:
             row = connection.execute(select(READ_UNTIL.c.previous).where(key)).one_or_none()
@@ -135,7 +133,6 @@ class Marks(Part):
             return str(row["secret"])
 
     def person_of_feed(self, secret: str) -> str | None:
-        """Return the id of the person whose feed has this secret."""
         found: str | None = self._scalar(select(FEED_KEYS.c.person_id).where(FEED_KEYS.c.secret == secret))
         return found
 

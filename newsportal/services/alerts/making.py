@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
-from typing import Final
+from typing import Final, get_args
 
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
@@ -89,32 +89,20 @@ def enable_alert(alert: Alert, *, now: datetime, after: int) -> Alert:
 
 
 def _parse_subject(form: Mapping[str, str], terms: AlertContext, faults: dict[str, Message]) -> tuple[About, str]:
-    about = form.get("about", "topic")
-    if about == "topic":
-        topic = form.get("topic", "").strip()
-        if topic not in terms.topics:
-            faults["topic"] = Message("alert.topic-missing")
-        return "topic", topic
-    if about == "event":
-        event = form.get("event", "").strip()
-        if not event or len(event) > MAX_NAME:
-            faults["event"] = Message("alert.event-missing")
-        return "event", event[:MAX_NAME]
-    if about == "search":
-        words = clean(form.get("search", ""))
-        if not words or len(words) > MAX_SEARCH:
-            faults["search"] = Message("alert.search-missing")
-        return "search", words[:MAX_SEARCH]
-    for scheduled in SCHEDULED:
-        if about == scheduled:
-            topic = form.get(about, "").strip()
-            if topic and topic not in terms.topics:
-                faults[about] = Message("alert.topic-missing")
-            return scheduled, topic
-    if about not in OPERATORS or "watch" not in terms.rights:
+    about: About | None = next((name for name in get_args(About) if name == form.get("about", "topic")), None)
+    if about is None or (about in OPERATORS and "watch" not in terms.rights):
         faults["about"] = Message("alert.subject-missing")
         return "topic", ""
-    return about, ""
+    if about in OPERATORS:
+        return about, ""
+    of = clean(form.get(about, "")).strip()
+    if about in ("topic", *SCHEDULED):
+        if of not in terms.topics and (of or about == "topic"):
+            faults[about] = Message("alert.topic-missing")
+    elif not of or len(of) > (limit := MAX_NAME if about == "event" else MAX_SEARCH):
+        faults[about] = Message(f"alert.{about}-missing")
+        of = of[:limit]
+    return about, of
 
 
 def _parse_channel(

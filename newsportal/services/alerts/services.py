@@ -319,7 +319,6 @@ def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, 
 
 
 def mask_fields(text: str, fields: Mapping[str, str]) -> str:
-    """Return ``text`` with the values of the fields masked."""
     for value in sorted((value for value in fields.values() if len(value) > 3), key=len, reverse=True):
         text = text.replace(value, "***")
     return text

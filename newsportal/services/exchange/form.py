@@ -1,12 +1,13 @@
 """Articles as JSON values, as described by ``docs/article.schema.json``: the stored fields without missing values. A forum thread has its
 posts, a photo story all its pictures and whether it is complete."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from math import isfinite
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, create_model
 
 from newsportal.dedup.canonical import identity as canonical
 from newsportal.extractors.article.sanitise import sanitise
@@ -66,20 +67,12 @@ class Incoming:
 
 def incoming(row: Any, now: datetime) -> Incoming:
     """Return the item of a row. Raises ``ValueError`` with what is wrong."""
-    if not isinstance(row, dict):
-        raise ValueError('not an object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
-    fields = {name: value for name, value in row.items() if value is not None}
-    if missing := [name for name in NEEDED if name not in fields]:
-        raise ValueError(f"without {', '.join(missing)}")
-    if not _on_the_web(_checked(fields, "url", str, "text")):
-        raise ValueError("url is not an http(s) URL: it must begin with https:// or http:// and name a host")
-    found: dict[str, Any] = {name: _checked(fields, name, str, "text") for name in TEXTS if name in fields}
-    found |= {name: _moment(name, fields[name]) for name in MOMENTS if name in fields}
-    found |= {name: _number(name, _checked(fields, name, (int, float), "number")) for name in NUMBERS if name in fields}
-    found |= {name: tuple(_checked_list(fields, name, _checked_text)) for name in LISTS if name in fields}
-    found |= {"images": tuple(_checked_list(fields, "images", _image)), "topic_marks": tuple(_checked_list(fields, "topic_marks", _mark))}
-    found |= {"posts": tuple(_checked_list(fields, "posts", _post)), "missing": tuple(_checked_list(fields, "missing", _integer))}
-    values = found | ({"complete": bool(fields["complete"])} if "complete" in fields else {})
+    try:
+        found = ROW.model_validate({name: value for name, value in row.items() if value is not None} if isinstance(row, dict) else row)
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()[:3])
+        raise ValueError("; ".join(faults).lstrip(": ")) from error
+    values: dict[str, Any] = {name: value for name, value in found if value is not None}
     url = values["url"]
     if "html" in values:  # it may come from another program, and is served to readers as stored
         values["html"] = sanitise(values["html"], url)
@@ -94,109 +87,75 @@ def incoming(row: Any, now: datetime) -> Incoming:
         identity=values.get("identity") or canonical(url),
         **{name: values[name] for name in names if name in values},
     )
-    first_seen = values.get("first_seen") or now
+    first_seen = min(values.get("first_seen") or now, now)
     if is_thread(article.source) and values.get("posts"):
         thread = Thread(
-            article.url, article.title or "", article.link, article.fetched, values["posts"], values.get("board"), article.identity,
-            article.url, language=article.language, topics=article.topics, topic_marks=article.topic_marks, category=article.category,
+            article.url, article.title or "", article.link, article.fetched, tuple(Post(**dict(post)) for post in values["posts"]),
+            values.get("board"), article.identity, article.url, language=article.language, topics=article.topics,
+            topic_marks=article.topic_marks, category=article.category,
         )  # fmt: skip
-        return Incoming(thread, min(first_seen, now))
-    if is_gallery(article.source) and "complete" in values:
-        return Incoming(_gallery(article, values), min(first_seen, now))
-    return Incoming(article, min(first_seen, now))
+        return Incoming(thread, first_seen)
+    return Incoming(_gallery(article, values) if is_gallery(article.source) and "complete" in values else article, first_seen)
 
 
-def _checked(values: Mapping[str, Any], name: str, kind: Any, expected: str) -> Any:
-    value = values[name]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{name} is no {expected}")  # noqa: TRY004  a bad file, not a bad caller
-    return value
+def _on_the_web(url: str) -> str:
+    """Check that the URL is http(s) or names a mail: a ``javascript:`` URL would become a link on the article's page."""
+    parts = urlsplit(url)
+    if not (parts.scheme == "mid" or (parts.scheme in ("https", "http") and parts.hostname)):
+        raise ValueError("not an http(s) URL: it must begin with https:// or http:// and name a host")
+    return url
 
 
-def _checked_list(values: Mapping[str, Any], name: str, convert: Callable[[Any], Any]) -> list[Any]:
-    value = values.get(name) or []
-    if not isinstance(value, list):
-        raise ValueError(f"{name} is no list")  # noqa: TRY004
-    try:
-        return [convert(item) for item in value]
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise ValueError(f"{name}: invalid item ({error})") from error
-
-
-def _on_the_web(url: str) -> bool:
-    """Return whether the URL is http(s) or names a mail: a ``javascript:`` URL would become a link on the article's page."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme == "mid" or (parts.scheme in ("https", "http") and bool(parts.hostname))
-    except ValueError:
-        return False
-
-
-def _number(name: str, value: Any) -> float:
-    """Return a finite number, as JSON requires."""
-    try:
-        number = float(value)
-    except OverflowError as error:
-        raise ValueError(f"{name} is too large") from error
-    if not isfinite(number):
-        raise ValueError(f"{name} is not a finite number")
-    return number
-
-
-def _integer(value: Any) -> int:
-    number = int(_number("it", value))
-    if abs(number) > LARGEST:
-        raise ValueError(f"a number beyond {LARGEST}")
-    return number
-
-
-def _checked_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("no text")
-    return value
-
-
-def _moment(name: str, value: Any) -> datetime:
+def _moment(value: Any) -> datetime:
     """Parse ISO 8601; without a zone it is UTC."""
-    if isinstance(value, datetime):
-        moment = value
-    else:
-        try:
-            moment = datetime.fromisoformat(_checked_text(value))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} is not a date and time in ISO 8601") from error
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     try:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError as error:
-        raise ValueError(f"{name} is out of range") from error
+        raise ValueError("out of range") from error
 
 
-def _image(value: Any) -> Image:
-    fields = {name: value[name] for name in Image.__dataclass_fields__ if value.get(name) is not None}
-    for name, item in fields.items():
-        if not isinstance(item, int if name in ("width", "height") else str):
-            raise TypeError(f"{name} of another kind")
-        if isinstance(item, int):
-            _integer(item)
-    return Image(**fields)
+def _storable_size(image: Image) -> Image:
+    if any(abs(size or 0) > LARGEST for size in (image.width, image.height)):
+        raise ValueError(f"a size beyond {LARGEST}")
+    return image
 
 
-def _mark(value: Any) -> TopicMark:
-    score = value.get("score")
-    return TopicMark(_checked_text(value["topic"]), _checked_text(value["by"]), None if score is None else _number("score", score))
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+Integer = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Picture = Annotated[Image, AfterValidator(_storable_size)]
 
 
-def _post(value: Any) -> Post:
-    texts: dict[str, Any] = {name: _checked_text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
-    moment = value.get("published")
-    return Post(
-        **texts,
-        published=None if moment is None else _moment("published", moment),
-        text=_checked_text(value["text"]),
-        floor=None if value.get("floor") is None else _integer(value["floor"]),
-        images=tuple(map(_image, value.get("images") or ())),
-        id=_checked_text(value["name"]) if value.get("name") is not None else None,
-    )
+class PostRow(BaseModel):
+    """A post: the fields of a ``Post``, with its key as ``name``."""
+
+    text: str
+    author: str | None = None
+    published: Moment | None = None
+    floor: Integer | None = None
+    date_text: str | None = None
+    quoted: str | None = None
+    images: Annotated[tuple[Picture, ...], BeforeValidator(lambda images: images or ())] = ()
+    id: str | None = Field(None, validation_alias="name")
+
+
+class Row(BaseModel, allow_inf_nan=False):
+    """The fields of a row that are not plain text."""
+
+    url: Annotated[str, AfterValidator(_on_the_web)]
+    title: str
+    text: str
+    images: tuple[Picture, ...] = ()
+    topic_marks: tuple[TopicMark, ...] = ()
+    posts: tuple[PostRow, ...] = ()
+    complete: bool | None = None
+    missing: tuple[Integer, ...] = ()
+
+
+OPTIONAL: Final = {str | None: TEXTS, Moment | None: MOMENTS, float | None: NUMBERS, tuple[str, ...] | None: LISTS}
+ROW: Final = create_model(
+    "Article", __base__=Row, **{name: (kind, None) for kind, names in OPTIONAL.items() for name in names if name not in NEEDED}
+)  # type: ignore[call-overload]
 
 
 def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:

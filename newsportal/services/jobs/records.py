@@ -10,10 +10,12 @@ import platform
 import signal
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from newsportal.errors import RunnerRefused
 from newsportal.items.report import Run, merge_runs, reasons
@@ -29,6 +31,7 @@ ROWS: Final = 1000  # rows kept of an outcome
 ELSEWHERE: Final = timedelta(hours=6)
 """How long a job of another host (a container on the same volume) counts as running: its process is not visible from here."""
 
+JOB: Final = TypeAdapter(Job)
 CUT: Final = b"... earlier lines of this log were deleted\n"
 
 
@@ -44,10 +47,9 @@ class Records:
         """Write a record atomically."""
         self._unsaved[job.id] = job
         self._read.pop(job.id, None)
-        plain = asdict(job) | {name: moment.isoformat() for name in ("started", "ended") if (moment := getattr(job, name))}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(self._file(job.id), json.dumps(plain, ensure_ascii=False).encode())
+            replace_file(self._file(job.id), JOB.dump_json(job))
         except OSError as error:
             raise self._unwritable(error) from error
         self._unsaved.pop(job.id, None)
@@ -66,7 +68,6 @@ class Records:
         return sorted(rows, key=lambda job: (job.started or datetime.max.replace(tzinfo=UTC), job.active), reverse=True)
 
     def end(self, job: Job, state: State, status: int | None, error: Row | None, now: datetime) -> Job:
-        """Record the end of a job with the reports of its process."""
         job = self.with_reports(job)
         if state == "failed":
             error = job.error or error
@@ -76,7 +77,6 @@ class Records:
         return saved
 
     def with_reports(self, job: Job) -> Job:
-        """Return the job updated from the reports of its process."""
         try:
             lines = self.report_file(job.id).read_text("utf-8", "replace").splitlines()
         except OSError:
@@ -160,12 +160,9 @@ class Records:
         try:
             stamp = ((found := file.stat()).st_mtime_ns, found.st_size, found.st_ino)
             if (entry := self._read.get(file.stem)) is None or entry[0] != stamp:
-                plain = json.loads(file.read_text("utf-8"))
-                moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
-                sources = tuple(plain["sources"]) if plain["sources"] is not None else None
-                entry = self._read[file.stem] = (stamp, Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])}))
+                entry = self._read[file.stem] = (stamp, JOB.validate_json(file.read_bytes()))
             return entry[1]
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError):
             return None
 
 

@@ -139,6 +139,7 @@ TYPES: Final[tuple[tuple[type[Any], Kind], ...]] = (
     (String, "text"),
 )
 
+KIND_NAMES: Final = {"truth": "true or false", "moment": "dates", "number": "numbers", "text": "text", "other": "something else"}
 UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")  # storage engines of MySQL without transactions
 
 
@@ -179,7 +180,7 @@ def find_remarks(table: Table, target: Target) -> Iterator[str]:
 def _column_mistakes(actual: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
     kind = kind_of(actual)
     if wrong := _kind_mistake(kind, column):
-        yield f"the column holds {_kind_name(kind)}, and {wrong}"
+        yield f"the column holds {KIND_NAMES[kind]}, and {wrong}"
     if not actual.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
         yield "the column must have a value, but some articles have none: add a default"
     length = getattr(actual.type, "length", None) if kind == "text" and not isinstance(actual.type, Enum) else None
@@ -193,10 +194,6 @@ def _column_mistakes(actual: TableColumn[Any], column: Column, *, is_key: bool) 
         for value in _fixed_values(column):
             if str(value) not in allowed:
                 yield f"the column takes {', '.join(allowed)}, and not {value!r}"
-
-
-def _kind_name(kind: Kind) -> str:
-    return {"truth": "true or false", "moment": "dates", "number": "numbers", "text": "text", "other": "something else"}[kind]
 
 
 def _kind_mistake(kind: Kind, column: Column) -> str | None:
@@ -216,7 +213,7 @@ def _kind_mistake(kind: Kind, column: Column) -> str | None:
         return None
     if source_kind == "moment" and kind == "number" and column.format in (None, UNIX):
         return None
-    return f"{column.field or 'a template'} is {_kind_name(source_kind)}"
+    return f"{column.field or 'a template'} is {KIND_NAMES[source_kind]}"
 
 
 def _field_kind(column: Column) -> Kind | None:

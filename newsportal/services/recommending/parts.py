@@ -186,7 +186,6 @@ def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, 
 
 
 def with_progress(views: Iterable[View], total: int, progress: Progress) -> Iterator[View]:
-    """Yield the views, reporting progress."""
     number = 0
     for number, view in enumerate(views, 1):
         if number % EVERY == 0:

@@ -113,7 +113,6 @@ def _fetched(address: str, fetch: Fetch) -> Page | None:
 
 
 def addresses_of(source: Source) -> list[str]:
-    """Return the URLs of a feed, a sitemap or a region."""
     if isinstance(source, Region):
         return [source.prefix, *source.seeds]
     return [source.url] if isinstance(source, Feed | Sitemap) else []

@@ -215,6 +215,15 @@ def test_first_seen_is_never_in_the_future() -> None:
     assert incoming(row, NOW).first_seen == NOW
 
 
+def test_missing_values_may_be_null_and_text_may_have_lone_surrogates() -> None:
+    row = {"url": "https://a.example/1", "title": "\ud800", "text": "t", "images": None, "category": None}
+    posts = [{"text": "t", "images": None, "name": None}]
+    assert incoming(row, NOW).item.title == "\ud800"
+    assert incoming(row | {"source": "forum:f", "posts": posts}, NOW).item.posts[0].images == ()  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match=r"^Input should be a valid dictionary"):
+        incoming([row], NOW)
+
+
 def test_mail_keeps_its_identity() -> None:
     row = {"url": "mid:1@b.example", "identity": "mid:#25df6fd41b4859939665", "title": "t", "text": "t"}
     assert (incoming(row, NOW).item.url, incoming(row, NOW).item.identity) == ("mid:1@b.example", "mid:#25df6fd41b4859939665")
@@ -222,7 +231,7 @@ def test_mail_keeps_its_identity() -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "u", "http://[", "https://", "file:///etc/passwd"])
 def test_invalid_url_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match=r"url is not an http\(s\) URL"):
+    with pytest.raises(ValueError, match=r"^url: (not an http\(s\) URL|Invalid IPv6)"):
         incoming({"url": url, "title": "t", "text": "t"}, NOW)
 
 
@@ -238,7 +247,7 @@ def test_invalid_url_is_refused(url: str) -> None:
     ],
 )
 def test_numbers_out_of_range_are_refused(where: Callable[[float], dict[str, Any]], number: float) -> None:
-    with pytest.raises(ValueError, match=r"beyond|too large|finite|another kind"):
+    with pytest.raises(ValueError, match=r"less than or equal|finite|valid number|beyond"):
         incoming({"url": "https://a.example/1", "title": "t", "text": "t", **where(number)}, NOW)
 
 
@@ -256,8 +265,8 @@ def test_foreign_parquet_is_read_or_refused(tmp_path: Path) -> None:
 
     article_ = {"url": ["https://a.example/1"], "title": ["t"], "text": ["t"]}
     for name, values, error in (
-        ("images", pyarrow.array([["https://a.example/1.jpg"]]), "images: invalid item"),
-        ("images", pyarrow.array(["https://a.example/1.jpg"]), "images is no list"),
+        ("images", pyarrow.array([["https://a.example/1.jpg"]]), "images.0: Input should be a dictionary"),
+        ("images", pyarrow.array(["https://a.example/1.jpg"]), "images: Input should be a valid tuple"),
         ("published", pyarrow.array([10**17], pyarrow.timestamp("ms")), "not a readable Parquet file"),
     ):
         pyarrow.parquet.write_table(pyarrow.table({**article_, name: values}), tmp_path / "x.parquet")
