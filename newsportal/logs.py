@@ -2,9 +2,10 @@
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
@@ -13,6 +14,11 @@ from typing import Any, Final, cast
 
 from newsportal.errors import LogUnavailable, NewsportalError, StoreError
 from newsportal.messages import Message, local
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a log file of several processes is not rotated
+    fcntl = None  # type: ignore[assignment]
 
 FORMATS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s [%(name)s] %(levelname)s: %(message)s"  # Scrapy's format; the monitor parses it in the logs of jobs
@@ -73,9 +79,30 @@ def warned(logger: logging.Logger, text: str, *words: object, **extra: str) -> I
 
 
 class LogFile(RotatingFileHandler):
-    """A log file that may be full or not writable, which is reported once."""
+    """A log file that several processes may share, and that may be full or not writable, which is reported once."""
 
     failed = False
+
+    def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802 - logging's name
+        self._reopen_if_renamed()
+        return super().shouldRollover(record)
+
+    def doRollover(self) -> None:  # noqa: N802 - logging's name
+        with suppress(FileNotFoundError), open(self.baseFilename, "rb") as lock:  # missing: another process is renaming it
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if not self._reopen_if_renamed():
+                super().doRollover()
+
+    def _reopen_if_renamed(self) -> bool:
+        """Return whether another process had renamed the file."""
+        self.stream = stream = self.stream or self._open()
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(self.baseFilename)):
+                return False
+        stream.close()
+        self.stream = self._open()
+        return True
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         error = sys.exc_info()[1]

@@ -39,10 +39,10 @@ def drop_in_postgresql(port: int, name: str) -> None:
     in_postgresql(port, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
-def in_postgresql(port: int, statement: str) -> None:
+def in_postgresql(port: int, statement: str, database: str = "postgres") -> None:
     import psycopg
 
-    with closing(psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres", autocommit=True)) as connection:
+    with closing(psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname=database, autocommit=True)) as connection:
         connection.execute(statement.encode())
 
 

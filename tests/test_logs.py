@@ -89,6 +89,19 @@ def test_log_files_are_rotated_and_deleted(tmp_path: Path, monkeypatch: pytest.M
     assert rows(path)[-1]["text"] == "line 199"
 
 
+def test_processes_share_a_rotated_file(tmp_path: Path) -> None:
+    """Each rename of a file by one process is noticed by the others, which neither rename again nor write to an old file."""
+    path = tmp_path / "portal.log"
+    handlers = [logs.LogFile(path, maxBytes=1000, backupCount=100, encoding="utf-8") for _ in range(3)]  # each with its own open file
+    for number in range(200):
+        handlers[number % 3 and number % 7 % 3].handle(logging.makeLogRecord({"msg": f"line {number}"}))
+    for handler in handlers:
+        handler.close()
+    files = [*reversed([tmp_path / f"portal.log.{n}" for n in range(1, len(list(tmp_path.iterdir())))]), path]
+    assert [line for file in files for line in file.read_text().splitlines()] == [f"line {number}" for number in range(200)]
+    assert all(900 < file.stat().st_size <= 1000 for file in files[:-1])
+
+
 def test_second_install_replaces_first_handler(file: Path, tmp_path: Path) -> None:
     handler = logs.install("json", tmp_path / "other.log")
     log.warning("once")

@@ -54,7 +54,7 @@ def publish(
         for settings, destination in targets:
             number, name = 0, settings.name
             try:
-                for number, trial in enumerate(preview_waiting(Work(store, settings, destination), limit=limit), 1):  # noqa: B007  used below
+                for number, trial in enumerate(preview_waiting(Work(store, settings, destination, store.outbox.now), limit=limit), 1):  # noqa: B007  used below
                     for step in (Step(f"rejected: {trial.refused}", {}),) if trial.refused else trial.steps:  # values stand apart, as sent
                         row = {"target": name, "article": trial.entry.article_id, "step": step.operation, "values": step.values}
                         if as_json:
@@ -86,8 +86,8 @@ def status(
         names = [settings.name for settings in select_targets(config, target, everything=True)]
         counts = store.outbox.counts()
         names += [] if target else [name for name in counts if name not in names]
-        rows = [{"target": name} | {key: counts.get(name, {}).get(key, 0) for key in STATES} for name in names]
-        rows = [{**row, "behind": max(0, store.last_seq() - store.outbox.position(name))} for row, name in zip(rows, names, strict=True)]
+        behind = store.outbox.behind(names)
+        rows = [{"target": name, **{key: counts.get(name, {}).get(key, 0) for key in STATES}, "behind": behind[name]} for name in names]
         states: tuple[State, ...] = tuple(key for key in STATES if key == (state or "failed"))
         entries = [entry for name in target or (None,) for entry in store.outbox.entries(name, states=states, limit=limit)][:limit]
         titles = {article.id: article.title for article in store.articles([entry.article_id for entry in entries])}
@@ -116,7 +116,7 @@ def again(
 ) -> None:
     """Publish failed articles again; named articles also if they were withdrawn."""
     with open_named_targets(sources, target) as (store, targets):
-        now = datetime.now(UTC)
+        now = store.outbox.now()
         ids = [article_named(store, name) for name in article or ()]
         names = [settings.name for settings, _ in targets]
         if ids:
@@ -203,7 +203,7 @@ def publish_to_target(store: Store, settings: Settings, target: Target, limit: i
             description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
             bar.update(task, completed=tally.done, description=description)
 
-        return published(Work(store, settings, target, on_progress=report), limit=limit)
+        return published(Work(store, settings, target, store.outbox.now, on_progress=report), limit=limit)
 
 
 def unpublish(
@@ -214,7 +214,7 @@ def unpublish(
 ) -> None:
     """Withdraw articles, until `publish again ARTICLE`."""
     with open_named_targets(sources, target) as (store, targets):
-        now, ids = datetime.now(UTC), [article_named(store, name) for name in article]
+        now, ids = store.outbox.now(), [article_named(store, name) for name in article]
         names = [settings.name for settings, _ in targets]
         number = sum(store.outbox.request(name, list(store.outbox.of(name, ids)), "withdraw", now=now) for name in names)
         if not number:
@@ -245,7 +245,7 @@ def publish_after_crawl(sources: Sources, say: Report) -> None:
     try:
         with closing(open_store(sources.store, create=False)) as store, open_targets(sources, active) as targets:
             for settings, target in targets:
-                if line := summarise(published(Work(store, settings, target, stopped=lambda: monotonic() > until))):
+                if line := summarise(published(Work(store, settings, target, store.outbox.now, stopped=lambda: monotonic() > until))):
                     say(line)
     except StoreError as error:
         say(f"nothing was published: {error}; it waits")
@@ -282,7 +282,7 @@ class Publisher(PeriodicThread):
                 self._reported.pop("store", None)
                 while not self.stopping.is_set():
                     for settings, target in targets:
-                        tally = published(Work(store, settings, target, stopped=self.stopping.is_set))
+                        tally = published(Work(store, settings, target, store.outbox.now, stopped=self.stopping.is_set))
                         self._report(settings.name, summarise(tally), every=tally.done > 0)
                     self.stopping.wait(self.every)
         except StoreError as error:

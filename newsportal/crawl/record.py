@@ -24,6 +24,7 @@ from newsportal.items.visits import MAX_CLOCK_SKEW
 from newsportal.logs import warned
 from newsportal.messages import Message
 from newsportal.store import open_store
+from newsportal.store.columns import EPOCH
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -209,6 +210,7 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
         record = _RECORDS[sources.store] = Record(sources, settings)
         finalize(record, record.readers.close)
         finalize(record, record.store.close)  # at exit at the latest: SQLite merges its write-ahead log into the file
+        record.store.visits.forget(EPOCH)  # deletes nothing, but fails now if the store is on a read-only disk
         if abs(ahead := record.store.links.clock_ahead()) > MAX_CLOCK_SKEW:  # two such machines visit each source in turn, at once
             text = f"the clocks of this machine and of the store's server differ by {abs(ahead)}; correct the wrong one"
             raise StoreUnavailable(f"{text}, or times and visits are wrong, too")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
+import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from newsportal.errors import SearchError, StoreError
@@ -72,6 +73,9 @@ class SqliteIndex:
         try:
             with _search_errors():
                 write_ahead(self._engine)
+            with self.reading() as connection:
+                if sa.inspect(connection).has_table("meta") and get_meta(connection, "version") == layout.VERSION:
+                    return
             with self.writing() as connection:
                 connection.exec_driver_sql(layout.CREATE_META)
                 if get_meta(connection, "version") != layout.VERSION:
@@ -232,4 +236,6 @@ def _search_errors() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise SearchError(f"search index {error} (the index may be deleted at any time: it is rebuilt from the store)") from error
+        raise SearchError(
+            f"search index {error} (the index may be deleted at any time, or another file named as index: it is rebuilt)"
+        ) from error

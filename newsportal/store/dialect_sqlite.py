@@ -1,6 +1,8 @@
 """SQLite: a file in WAL mode, or an in-memory database."""
 
+import os
 import sqlite3
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -22,7 +24,10 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "SQLITE_BUSY": ("another process has locked it for too long", "wait for that process or stop it, then try again"),
     "SQLITE_LOCKED": ("another connection has locked it for too long", "try again"),
-    "SQLITE_CANTOPEN": ("it cannot be opened", "check that its folder exists and that this user may read and write there"),
+    "SQLITE_CANTOPEN": (
+        "it cannot be opened",
+        "check that its folder exists and that this user may read and write there; from a read-only disk copy it together with its -wal",
+    ),
     "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
     "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),
     "SQLITE_NOTADB": ("it is not an SQLite database", "name another file in the URI, or move this one away"),
@@ -58,6 +63,7 @@ def open_sqlite(url: URL, create: bool, waits: Timeouts) -> Engine:
         max_overflow=0 if memory else OVERFLOW,
         connect_args={"timeout": waits.busy, "check_same_thread": False},
     )
+    event.listen(engine, "do_connect", _open_read_only)
     event.listen(engine, "connect", partial(_prepare, waits))
     event.listen(engine, "begin", _begin)
     return engine
@@ -77,6 +83,15 @@ def _check_file(path: Path, create: bool) -> None:
         raise StoreUnavailable(
             f"{path.parent}: the folder cannot be created ({error.strerror}); use another path in the store URI"
         ) from error
+
+
+def _open_read_only(_dialect: object, _record: object, arguments: list[Any], options: dict[str, Any]) -> None:
+    """Open a file on a read-only disk as such: SQLite cannot create the files of the write-ahead log there, which even readers need."""
+    file = Path(arguments[0])
+    if sys.platform != "win32" and file.exists() and os.statvfs(file).f_flag & os.ST_RDONLY:
+        log = file.with_name(f"{file.name}-wal")  # of another process that has the file open, or was killed
+        mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+        arguments[0], options["uri"] = f"{file.absolute().as_uri()}?{mode}", True
 
 
 def _prepare(waits: Timeouts, connection: Any, _record: object) -> None:

@@ -128,9 +128,10 @@ def write_ahead(engine: sa.Engine) -> None:
             raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
             raw.execute("PRAGMA synchronous = OFF")
         deadline = monotonic() + BUSY_SECONDS
-        while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        while True:
             try:
-                raw.execute("PRAGMA journal_mode = WAL")
+                raw.execute("PRAGMA journal_mode = WAL")  # no effect, and no error, on a read-only disk
+                break
             except sqlite3.OperationalError as error:  # SQLite refuses one of two concurrent switches, whatever its busy timeout
                 if not error.sqlite_errorname.startswith("SQLITE_BUSY") or monotonic() > deadline:
                     raise

@@ -7,13 +7,15 @@ without a report are leased again by another, so nothing is lost when a process 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, get_args
 
 from sqlalchemy import BigInteger, Column, Connection, Index, Integer, String, Table, delete, func, select
 
 from newsportal.store.columns import EPOCH, ID_CHARS, LONG_TEXT, METADATA, MICROSECOND, NAME_CHARS, Moment, build
 from newsportal.store.dialects import Part, chunks, select_in, upsert
+from newsportal.store.link_tables import SERVER_NOW
+from newsportal.store.prints import last_seq
 
 OUTBOX = Table(
     "outbox",
@@ -138,6 +140,11 @@ CHANGING: Final = tuple(field.name for field in fields(OutboxEntry) if field.nam
 
 
 class Outbox(Part):
+    def now(self) -> datetime:
+        """Return the time of the store's server, else of this machine: leases must not depend on the clocks of publishers."""
+        server = SERVER_NOW.get(self._engine.dialect.name)
+        return datetime.now(UTC) if server is None else datetime.fromtimestamp(float(self._scalar(select(server))), UTC)
+
     def position(self, target: str) -> int:
         """Return the position in the change log (``Store.changes``) up to which the target is up to date; 0 for a new target."""
         with self._read() as connection:
@@ -233,6 +240,12 @@ class Outbox(Part):
             for row in connection.execute(select(OUTBOX.c.target, OUTBOX.c.state, number).group_by(OUTBOX.c.target, OUTBOX.c.state)):
                 found.setdefault(row.target, {})[row.state] = row.number
         return dict(sorted(found.items()))
+
+    def behind(self, targets: Iterable[str]) -> dict[str, int]:
+        """Return the number of rows of the change log that each target has not read."""
+        with self._read() as connection:
+            last = last_seq(connection)
+            return {target: max(0, last - _position(connection, target)) for target in targets}
 
     def forget(self, target: str) -> int:
         """Delete all data of a target, and return the number of entries deleted."""

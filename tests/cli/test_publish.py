@@ -185,7 +185,7 @@ def test_check_reports_unknown_host_of_a_webhook(folder: Path) -> None:
     (folder / "sources.yaml").write_text("publish:\n- {name: hook, to: 'https://cms.invalid/in', secret: geheim}\n", "utf-8")
     failed = run("publish", "check")
     assert isinstance(failed.exception, NewsportalError)
-    assert "cms.invalid is not found" in failed.output
+    assert "  cms.invalid is not found" in failed.output, "its name is in the line above"
     assert "correct publish.to" in failed.output
 
 

@@ -15,6 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import NOW, article, empty_index, empty_store, uri_of
+
+from newsportal.errors import StoreUnavailable
+from newsportal.search import open_index
+from newsportal.search.base import Query
+from newsportal.store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -140,6 +146,21 @@ def read_only(portal: Any) -> Iterator[None]:
         portal.crawl_report("rss", "--source", "溪峰在线", env=os.environ)
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
         yield
+
+
+def test_store_on_a_read_only_disk_is_read_and_searched(tmp_path: Path) -> None:
+    disk = tmp_path / "盘 #%"
+    with own_disk(disk, 20 << 20):
+        with closing(empty_store(disk / "news.db")) as store, closing(empty_index(disk / "index.db")) as index:
+            store.add(article("a", title="黄山"), now=NOW)
+            index.follow(store)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, capture_output=True)
+        with closing(open_store(uri_of(disk / "news.db"))) as store, closing(open_index(uri_of(disk / "index.db"))) as index:
+            assert [found.title for found in store.all_articles()] == ["黄山"]
+            index.follow(store)
+            assert index.search(Query("黄山")).total == 1
+            with pytest.raises(StoreUnavailable, match=r"cannot be written to.*read-only"):
+                store.add(article("b"), now=NOW)
 
 
 def test_invalid_database_is_reported(portal: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from factories import empty_store
+from factories import article, empty_store, invented
 from lxml import html as lxml_html
 
 from newsportal.sources import load
@@ -29,6 +29,8 @@ def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
     outbox.settle(entries["aa"], Result("failed", "标题 <script> 太长"), now=now)
     outbox.settle(entries["bb"], Result("done", None, 1, "d", "7"), now=now)
     outbox.follow("旧的", [], [], after=0, up_to=1, now=now)
+    for number in (1, 2):
+        opened.add(article(str(number), text=invented(number)), now=now)
     yield opened
     opened.close()
 
@@ -41,13 +43,17 @@ def client(serve: Any, store: Store, tmp_path: Path) -> httpx.Client:
 
 
 @pytest.mark.parametrize(("language", "expected"), [("zh", "失败的文章"), ("en", "What failed")])
-def test_counts_and_failure_reasons_are_shown(client: httpx.Client, language: str, expected: str) -> None:
+def test_counts_and_failure_reasons_are_shown(client: httpx.Client, store: Store, language: str, expected: str) -> None:
     text = client.get(f"/publishing?lang={language}").text
     page = lxml_html.document_fromstring(text)
     rows = {
         row.get("data-target"): [cell.text_content() for cell in row.xpath("./td[@class='n']")] for row in page.xpath("//tr[@data-target]")
     }
-    assert rows == {"<b>站点": ["1", "0", "1", "1", "0"], "空的": ["0"] * 5, "文档": ["0"] * 5, "旧的": ["0"] * 5}
+    last = store.last_seq()
+    none, behind = ["0"] * 5, [str(last), str(last - 1)]
+    assert rows == {
+        "<b>站点": ["1", "0", "1", "1", "0", behind[1]], "空的": [*none, behind[0]], "文档": [*none, behind[0]], "旧的": [*none, behind[1]],
+    }  # fmt: skip
     assert expected in text
     assert "mongodb://u:***@h/d" in text
     assert "geheim" not in text
@@ -56,6 +62,14 @@ def test_counts_and_failure_reasons_are_shown(client: httpx.Client, language: st
     assert "<script> 太长" not in text
     assert page.xpath("//tr[@data-waiting]")
     assert page.xpath("//tr[@data-done]")
+
+
+def test_metrics_count_unread_changes_of_targets(client: httpx.Client, store: Store) -> None:
+    last, lines = store.last_seq(), client.get("/metrics").text.splitlines()
+    expected = {"<b>站点": last - 1, "空的": last, "文档": last}  # not of a target that sources.yaml no longer has
+    assert [line for line in lines if line.startswith("newsportal_outbox_behind_changes{")] == [
+        f'newsportal_outbox_behind_changes{{target="{name}"}} {number:.1f}' for name, number in expected.items()
+    ]
 
 
 def test_failed_article_is_retried(client: httpx.Client, store: Store) -> None:

@@ -54,16 +54,19 @@ def publishing(request: Request, visit: VisitDep) -> Response:
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
     places = {target.name: mask(target.to) for target in portal.config.publish}
+    behind = portal.store.outbox.behind(names)
     rows = [
-        {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
+        {"target": name, "counts": [*(counts.get(name, {}).get(state, 0) for state in STATES), behind[name]], "to": places.get(name)}
+        for name in names
     ]  # ``to`` None: the target is no longer in sources.yaml
     selected = [name for name in LISTS if filters["state"] in (None, name) and (name != "withdrawn" or any(filters.values()))]
     lists = {name: (visit.say(LISTS[name][0]), _entry_rows(portal, LISTS[name][1], filters)) for name in selected}
     article = portal.store.article(filters["article"]) if filters["article"] else None
     targets = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
-        request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, filters=filters,
-        article=article, unpublished=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
+        request, "publishing.html", rows=rows, lists=lists, filters=filters, article=article,
+        states=[*(visit.say(NAMES[state]) for state in STATES), visit.say(_("unread changes"))],
+        unpublished=[name for name in portal.site.publishes if name not in targets] if article else [], feed=None,
         kinds=[(visit.say(heading), address("/publishing", **{**filters, "state": name}), filters["state"] == name)
                for name, (heading, _states) in LISTS.items()],
     )  # fmt: skip

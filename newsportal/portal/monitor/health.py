@@ -63,7 +63,9 @@ class PortalCollector(Collector):
         stories = GaugeMetricFamily("newsportal_stories", "Stories that they make.", tally.stories)
         rows = {(target, state): number for target, counts in store.outbox.counts().items() for state, number in counts.items()}
         outbox = gauge("newsportal_outbox_articles", "Articles to be published elsewhere.", ("target", "state"), rows)
-        return [totals, stories, outbox, *self._last_run()]
+        behind = store.outbox.behind(target.name for target in self._portal.config.publish if target.enabled)
+        unread = gauge("newsportal_outbox_behind_changes", "Changes that a target has not read yet.", ("target",), behind)
+        return [totals, stories, outbox, unread, *self._last_run()]
 
     def _last_run(self) -> list[Metric]:
         last = next(iter(self._portal.store.runs(1, ended=True)), None)

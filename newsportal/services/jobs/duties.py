@@ -244,7 +244,7 @@ class Nightly(Duty):
 
 
 def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:
-    """Return the latest time at this local hour, today or yesterday."""
+    """Return the latest time at this local hour, today or yesterday; of an hour that the end of summer time repeats, the first."""
     local = now.astimezone(zone)
-    today = local.replace(hour=hour, minute=0, second=0, microsecond=0)
+    today = local.replace(hour=hour, minute=0, second=0, microsecond=0, fold=0)
     return today if today <= local else today - timedelta(days=1)

@@ -88,5 +88,5 @@ def try_target(store: Store, sources: Sources | None, name: str, article_id: str
         raise UnknownTarget(name)
     with closing(open_target(settings, sources)) as target:
         target.check()
-        work = Work(store, settings, target, now=now)
+        work = Work(store, settings, target, now)
         yield from [try_article(work, article_id)] if article_id else preview_waiting(work, limit=MAX_ARTICLES)

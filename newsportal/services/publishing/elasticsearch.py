@@ -69,7 +69,7 @@ class ElasticsearchTarget(DocumentTarget):
                 answer = lenient.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
                 if answer.get("has_all_requested") is False:
                     lacking = [name for name, may in answer["index"][self._index].items() if not may]
-                    raise BadTarget(f"{self._target.name}: this user may not write there; grant it: {', '.join(lacking)}")
+                    raise BadTarget(f"this user may not write there; grant it: {', '.join(lacking)}")
             self._ready = self._missing(client) == {}
         return ()
 
@@ -122,9 +122,7 @@ class ElasticsearchTarget(DocumentTarget):
             wrong = [name for name, spec in expected.items() if name in mapping and mapping[name].get("type") != spec.get("type")]
             if wrong:
                 types = ", ".join(f"{name} is {mapping[name].get('type', 'object')}, not {expected[name].get('type')}" for name in wrong)
-                raise BadTarget(
-                    f"{self._target.name}: the index {self._index} has another mapping ({types}); name another index in publish.to"
-                )
+                raise BadTarget(f"the index {self._index} has another mapping ({types}); name another index in publish.to")
             missing |= {name: spec for name, spec in expected.items() if name not in mapping}
         return missing
 
@@ -172,7 +170,7 @@ class ElasticsearchTarget(DocumentTarget):
             raise self._explained(error, cause_error.status_code if isinstance(cause_error, ApiError) else 0) from error
 
     def _explained(self, error: StoreError, status: int) -> NewsportalError:
-        text = f"{self._target.name}: {error}".replace("PREFIX-*", self._index).replace("the URI", "publish.to")
+        text = str(error).replace("PREFIX-*", self._index).replace("the URI", "publish.to")
         if status == 413:
             return Refused("its document is larger than the server accepts; raise http.max_content_length there")
         shut = status in (401, 403) and "read-only" not in text

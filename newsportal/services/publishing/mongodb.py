@@ -63,7 +63,7 @@ Document = dict[str, Any]
 class MongoTarget(DocumentTarget):
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._place = f"{target.name}: {mask(target.to).partition('?')[0]}"
+        self._place = mask(target.to).partition("?")[0]
         self._client: MongoClient[Document] | None = None
         self._indexed = False
         self._ferret = False

@@ -13,7 +13,7 @@ import os
 import platform
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 from uuid import uuid4
@@ -69,13 +69,14 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A store, a target with its settings, and the owner of leases. ``stopped`` is called between articles; ``on_progress`` after each."""
+    """A store, a target with its settings, a clock (``Outbox.now``: leases are compared with those of other machines), and the owner of
+    leases. ``stopped`` is called between articles; ``on_progress`` after each."""
 
     store: Store
     settings: Settings
     target: Target
+    now: Callable[[], datetime]
     owner: str = field(default_factory=owner_name)
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stopped: Callable[[], bool] = lambda: False
     on_progress: Callable[[Tally], None] = lambda tally: None
 

@@ -58,7 +58,7 @@ class WebhookTarget:
         except EgressDenied as error:
             raise self._denied(error) from error
         except OSError as error:
-            raise TargetDown(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); correct publish.to") from error
+            raise TargetDown(f"{url.hostname} is not found ({error.strerror or error}); correct publish.to") from error
         plain = self._target.to.startswith("http:")
         return ("messages are sent over http://, unencrypted; use https:// to protect them",) if plain else ()
 
@@ -107,7 +107,7 @@ class WebhookTarget:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
-                raise TargetDown(f"{self._target.name}: no response: {_masked_error(error)}; start it, or correct publish.to") from error
+                raise TargetDown(f"no response: {_masked_error(error)}; start it, or correct publish.to") from error
             raise RetryLater(f"its response cannot be read: {_masked_error(error)}") from error
         answered = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
@@ -124,13 +124,13 @@ class WebhookTarget:
             raise RetryLater(answered, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
         if answer.status in UNFIT_STATUSES:
             answered += f": {_excerpt(answer.body)}" if answer.body else ""
-            raise BadTarget(f"{self._target.name}: {answered}; {UNFIT_STATUSES[answer.status]}; every article waits")
+            raise BadTarget(f"{answered}; {UNFIT_STATUSES[answer.status]}; every article waits")
         if 300 <= answer.status < 400:
             raise Refused(f"{answered}: redirects are not followed; set publish.to to the final URL")
         raise Refused(f"{answered}: {_excerpt(answer.body)}" if answer.body else answered)
 
     def _denied(self, error: EgressDenied) -> TargetDown:
-        return TargetDown(f"{self._target.name}: {_masked_error(error)}; if the host is yours, add it to politeness.allow_private")
+        return TargetDown(f"{_masked_error(error)}; if the host is yours, add it to politeness.allow_private")
 
 
 def _masked_error(error: EgressDenied | FetchFailed) -> str:

@@ -65,6 +65,21 @@ def test_nightly_hour_is_in_the_portals_time_zone() -> None:
     assert last_due(four - timedelta(seconds=1), 4, SHANGHAI) == four - timedelta(days=1)
 
 
+@pytest.mark.parametrize(
+    ("now", "due"),
+    [
+        ("2026-10-25T00:10", "2026-10-25T00:00"),  # 02:10 of summer time
+        ("2026-10-25T01:10", "2026-10-25T00:00"),  # 02:10 again
+        ("2026-10-25T23:00", "2026-10-25T00:00"),
+        ("2026-03-29T00:59", "2026-03-28T01:00"),  # 01:59, a second before 03:00
+        ("2026-03-29T01:00", "2026-03-29T01:00"),
+    ],
+)
+def test_repeated_hour_of_summer_time_is_due_once(now: str, due: str) -> None:
+    found = last_due(datetime.fromisoformat(f"{now}+00:00"), 2, ZoneInfo("Europe/Berlin"))
+    assert found.astimezone(UTC) == datetime.fromisoformat(f"{due}+00:00")
+
+
 def test_fit_is_due_once_a_night_and_after_a_missed_night(file: SourcesReloader, tmp_path: Path) -> None:
     (request,) = tonight(file, NOW)
     assert (request.kind, request.words) == ("fit", ("recommend", "fit", "--json"))

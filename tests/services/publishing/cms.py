@@ -102,7 +102,7 @@ def work_on(store: Store, folder: Path, target: str) -> Iterator[Work]:
     sources = sources_with(folder, target)
     opened = open_target(sources.publish[0], sources)
     try:
-        yield Work(store, sources.publish[0], opened)
+        yield Work(store, sources.publish[0], opened, store.outbox.now)
     finally:
         opened.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 from cms import Cms, run, work_on
 from factories import NOW, article, invented
+from servers import Servers, in_postgresql
 
 from newsportal.services.publishing.base import Published, TargetDown
 from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MAX_TRIES, follow, pending, publish
+from newsportal.store import open_store
 from newsportal.store.outbox import OutboxEntry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
@@ -287,6 +290,22 @@ def test_waiting_for_another_version_is_not_a_failed_attempt(store: Store, add: 
         for attempt in range(3 * MAX_TRIES):
             publish(replace(work, now=lambda attempt=attempt: NOW + (attempt + 1) * 2 * BUSY_WAIT))
     assert store.outbox.counts() == {"cms": {"waiting": 1, "under-way": 1}}
+
+
+@pytest.mark.slow
+def test_leases_use_the_clock_of_the_stores_server(servers: Servers, cms: Cms, tmp_path: Path) -> None:
+    """A publisher whose clock differs from another's neither delays it nor delivers again what it has leased."""
+    with servers.database("postgresql") as database:
+        for statement in (
+            "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$SELECT timestamptz '2026-03-01 08:00+0'$$",
+            f"ALTER DATABASE {database.name} SET search_path = public, pg_catalog",
+        ):
+            in_postgresql(database.port, statement, database.name)
+        with closing(open_store(database.uri)) as store, work_on(store, tmp_path, cms.target()) as work:
+            store.add(article("a", text=invented(1)), now=NOW)
+            assert publish(work).published == 1
+            (entry,) = store.outbox.entries("cms")
+            assert (entry.changed, entry.fence) == (NOW, NOW.timestamp() * 1_000_000)
 
 
 def test_unavailable_database_is_waited_for(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def sources(folder: Path, port: int, allowed: str = "[127.0.0.1/32]") -> Sources
 
 
 def run(store: Store, sources: Sources, later: timedelta = timedelta()) -> Tally:
-    work = Work(store, sources.publish[0], open_target(sources.publish[0], sources))
+    work = Work(store, sources.publish[0], open_target(sources.publish[0], sources), store.outbox.now)
     return publish(replace(work, now=lambda: NOW + timedelta(days=1) + later))
 
 
@@ -236,7 +236,7 @@ def test_secret_in_url_is_hidden_in_reasons(store: Store, add: Add, receiver: Re
     add("a")
     config = sources(tmp_path, receiver.port, allowed="[]")
     settings = config.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
-    work = Work(store, settings, open_target(settings, config))
+    work = Work(store, settings, open_target(settings, config), store.outbox.now)
     tally = publish(work)
     assert tally.unavailable is not None
     assert "geheim2" not in tally.unavailable
