@@ -23,6 +23,7 @@ MAX_TERM_WORDS = 32  # the same for the words of one term (pasted text without s
 QUOTES = str.maketrans(dict.fromkeys("“”„‟＂「」『』«»", '"') | {"－": "-", "＋": "+", "：": ":", "\u3000": " "})
 TERM = re.compile(r'(?P<sign>[+-]?)(?:(?P<field>[^\W\d_]{1,12}):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>\S+))')
 DAY = re.compile(r"(?P<year>\d{4})(?:[-/.年](?P<month>\d{1,2})(?:[-/.月](?P<day>\d{1,2})日?|月?)|年?)", re.ASCII)
+NUMBERS = re.compile(r"\d[\d/.年月日-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A parsed query. ``since <= moment < until``; ``timed``: whether the text contained a time bound."""
+    """A parsed query. ``since <= moment < until``; ``timed``: whether the text contained a time bound. ``no_dates``: what was written
+    as a date but is none."""
 
     terms: tuple[Term, ...]
     since: datetime | None
     until: datetime | None
     timed: bool = False
+    no_dates: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -60,15 +63,18 @@ def parse(query: Query) -> ParsedQuery:
     """Parse the terms of ``query`` that have a letter, a digit or a Chinese character, and its narrowest time bounds."""
     found: dict[Term, None] = {}
     since, until = [query.since] if query.since else [], [query.until] if query.until else []
-    timed = False
+    timed, no_dates = False, []
     for match in TERM.finditer(query.text[:MAX_QUERY_CHARS].translate(QUOTES)):
         if bounds := _bounds(match, query.zone):
             since += [bounds[0]] if bounds[0] else []
             until += [bounds[1]] if bounds[1] else []
             timed = True
-        elif len(found) < MAX_TERMS and (term := _term(match)).grams:
+            continue
+        if (match["field"] or "").lower() in TIMES and NUMBERS.fullmatch(match["words"] or match["phrase"] or ""):
+            no_dates.append(match[0])
+        if len(found) < MAX_TERMS and (term := _term(match)).grams:
             found.setdefault(term)
-    return ParsedQuery(tuple(found), max(since, default=None), min(until, default=None), timed)
+    return ParsedQuery(tuple(found), max(since, default=None), min(until, default=None), timed, tuple(no_dates))
 
 
 def _term(match: re.Match[str]) -> Term:

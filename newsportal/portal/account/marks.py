@@ -138,7 +138,7 @@ MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a c
 def list_searches(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     lines = [
-        {"search": search, "address": (parsed := parse_search(search.query)).address(), "text": parsed.text,
+        {"search": search, "address": (parsed := parse_search(visit.portal, search.query)).address(), "text": parsed.text,
          "filters": tuple(chip.label for chip in chips(parsed, visit)), "feed": feed_of(parsed, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
@@ -146,9 +146,9 @@ def list_searches(request: Request, visit: VisitDep) -> Response:
 
 
 @router.post("/searches")
-def save_search(request: Request, fields: Form) -> Response:
+def save_search(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Save the search ``query`` (a query string) as ``name``, or as its words by default."""
-    search = parse_search(fields.get("query", ""))
+    search = parse_search(visit.portal, fields.get("query", ""))
     if search.empty:
         raise HTTPException(400)
     return _save_search(request, search, fields.get("name", "").strip() or default_name(search), search.address())
@@ -194,7 +194,7 @@ def remove_search(request: Request, fields: Form) -> Response:
 @router.post("/searches/back")
 def restore_search(request: Request, visit: VisitDep) -> Response:
     """Save a removed search again."""
-    search = parse_search(visit.text("query", MAX_UNDO) or "")
+    search = parse_search(visit.portal, visit.text("query", MAX_UNDO) or "")
     if search.empty:
         raise HTTPException(400)
     return _save_search(request, search, visit.text("name") or default_name(search), "/searches")

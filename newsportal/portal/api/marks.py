@@ -121,7 +121,7 @@ def list_searches(request: Request) -> Sequence[Search]:
 def save_search(request: Request, visit: VisitDep, body: SavedSearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)
-    search = parse_search(body.query)
+    search = parse_search(visit.portal, body.query)
     if search.empty:
         raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="search-not-saved"):

@@ -239,9 +239,10 @@ def assign_articles(request: Request, fields: Form) -> Response:
 
 
 def rename_articles(portal: Portal, before: str, after: str, undo: str | None = None) -> str | None:
-    """Rename a topic of stored articles and alerts; return ``undo``, the address that undoes the change of the file, to undo both."""
+    """Rename a topic of stored articles, alerts and marks; return ``undo``, the address that undoes the change of the file, for all."""
     portal.store.rename_topic(before, after, now=portal.now())
     portal.accounts.alerts.rename_topic(before, after)
+    portal.accounts.marks.rename_topic(before, after)
     return undo and address(undo, topic=after, former=before)
 
 

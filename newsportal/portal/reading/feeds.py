@@ -31,7 +31,7 @@ from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.opml import write as write_opml
 from newsportal.services.exchange.form import article_values
 from newsportal.services.exchange.tables import COLUMNS, write_csv
-from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
+from newsportal.store.results import Order, StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
 router = APIRouter()
@@ -71,17 +71,22 @@ class FeedAddresses:
     jsonl: str
 
     @classmethod
-    def below(cls, path: str, title: str, **parameters: object) -> Self:
-        """Return ``PATH/feed.rss`` and so on, with these parameters."""
-        return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in (*FORMATS, *EXPORTS)))
+    def below(cls, path: str, title: str, order: Mapping[str, object] | None = None, /, **parameters: object) -> Self:
+        """Return ``PATH/feed.rss`` and so on, with these parameters. Files have the ``order`` of the list, feeds are newest first."""
+        in_order = {**parameters, **(order or {})}
+        feeds = [address(f"{path}/feed.{ending}", **parameters) for ending in FORMATS]
+        return cls(clean(title), *feeds, *(address(f"{path}/feed.{ending}", **in_order) for ending in EXPORTS))
 
 
 FILTERS = ("site", "source", "category")
 
 
-def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
+def feed_addresses(
+    title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None, order: Order = "newest"
+) -> FeedAddresses:
     """Return the feeds of all stories or of ``topic``, filtered by ``filters`` (:data:`FILTERS`)."""
-    return FeedAddresses.below(topic_address(topic) if topic else "", title, **(filters or {}))
+    in_order = {"order": order} if order == "hottest" else {}
+    return FeedAddresses.below(topic_address(topic) if topic else "", title, in_order, **(filters or {}))
 
 
 @router.get("/feed.{ending}")
@@ -99,8 +104,9 @@ def of_topic(visit: VisitDep, name: str, ending: str) -> Response:
 
 def stories_response(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
     filters = _filters(visit)
-    selection = StoryFilter(topic, filters.get("category"), filters.get("source"), filters.get("site"), limit=max_stories(ending))
-    stories = visit.portal.store.stories(selection).stories
+    order: Order = "hottest" if ending in EXPORTS and visit.text("order") == "hottest" else "newest"
+    category, source, site = (filters.get(name) for name in ("category", "source", "site"))
+    stories = visit.portal.store.stories(StoryFilter(topic, category, source, site, order=order, limit=max_stories(ending))).stories
     title = " · ".join((*([topic] if topic else []), *filters.values(), visit.portal.site.title))
     return list_response(visit, ending, title, address(page, **filters), [story.head.id for story in stories])
 
@@ -112,7 +118,8 @@ def _filters(visit: Visit) -> dict[str, str]:
 @router.get("/search/feed.{ending}")
 def of_search(visit: VisitDep, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters; empty without a query or an index."""
-    search = replace(search_from(visit.text), sort="time", page=1)
+    ranked = ending in EXPORTS and visit.text("sort") == "relevance"
+    search = replace(search_from(visit.text), sort="relevance" if ranked else "time", page=1)
     query = search.query(visit.clock.now, visit.clock.zone, limit=max_stories(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not search.empty else ()
     name = " · ".join(part[:60] for part in (search.text, *search.filters.values(), visit.portal.site.title) if part)
