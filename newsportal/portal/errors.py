@@ -61,12 +61,10 @@ def on_http(request: Request, error: Exception) -> Response:
 
 def page_above(request: Request) -> str:
     """Return the nearest path above this one that can be read: ``/topics`` for ``/topics/save``."""
-    path = request.scope["path"]
-    while path := path.rpartition("/")[0]:
-        scope = {**request.scope, "path": path}
-        if any(route.matches(scope)[0] is Match.FULL for route in request.app.routes):
-            return quote(path)
-    return "/"
+    path = request.scope["path"].rpartition("/")[0]
+    while path and not any(route.matches({**request.scope, "path": path})[0] is Match.FULL for route in request.app.routes):
+        path = path.rpartition("/")[0]
+    return quote(path or "/")
 
 
 def on_refused(request: Request, error: Exception) -> Response:

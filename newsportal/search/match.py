@@ -40,14 +40,12 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A parsed query. ``since <= moment < until``; ``timed``: whether the text contained a time bound. ``no_dates``: what was written
-    as a date but is none."""
+    """A parsed query. ``since <= moment < until``; ``timed``: whether the text contained a time bound."""
 
     terms: tuple[Term, ...]
     since: datetime | None
     until: datetime | None
     timed: bool = False
-    no_dates: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -63,18 +61,22 @@ def parse(query: Query) -> ParsedQuery:
     """Parse the terms of ``query`` that have a letter, a digit or a Chinese character, and its narrowest time bounds."""
     found: dict[Term, None] = {}
     since, until = [query.since] if query.since else [], [query.until] if query.until else []
-    timed, no_dates = False, []
+    timed = False
     for match in TERM.finditer(query.text[:MAX_QUERY_CHARS].translate(QUOTES)):
         if bounds := _bounds(match, query.zone):
             since += [bounds[0]] if bounds[0] else []
             until += [bounds[1]] if bounds[1] else []
             timed = True
-            continue
-        if (match["field"] or "").lower() in TIMES and NUMBERS.fullmatch(match["words"] or match["phrase"] or ""):
-            no_dates.append(match[0])
-        if len(found) < MAX_TERMS and (term := _term(match)).grams:
+        elif len(found) < MAX_TERMS and (term := _term(match)).grams:
             found.setdefault(term)
-    return ParsedQuery(tuple(found), max(since, default=None), min(until, default=None), timed, tuple(no_dates))
+    return ParsedQuery(tuple(found), max(since, default=None), min(until, default=None), timed)
+
+
+def wrong_dates(text: str) -> list[str]:
+    """Return the terms like ``since:2026-13-45``, which look like time bounds but are searched as words."""
+    terms = TERM.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES))
+    bounds = (term for term in terms if (term["field"] or "").lower() in TIMES and NUMBERS.fullmatch(term["words"] or term["phrase"] or ""))
+    return [term[0] for term in bounds if _bounds(term, None) is None]
 
 
 def _term(match: re.Match[str]) -> Term:

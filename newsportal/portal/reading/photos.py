@@ -65,8 +65,7 @@ def photos(request: Request, visit: VisitDep) -> Response:
         filters=[Chip(clean(value), address("/photos", **{**params, name: None})) for name, value in filters.items() if value],
         cards=[card_of(visit.portal, story, visit.clock.words) for story in wall.stories],
         next=address("/photos", **params, before=wall.next) if wall.next else None,
-        first_page=address("/photos", **params) if before else None, example=EXAMPLE,
-        feed=feed_addresses(visit, topic, {"order": order}, **filters),
+        first_page=address("/photos", **params) if before else None, example=EXAMPLE, feed=feeds(visit, {**params, "order": order}),
     )  # fmt: skip
 
 
@@ -111,21 +110,17 @@ def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
     return words.gettext("the next visit fetches the rest")
 
 
-def feed_addresses(
-    visit: Visit, topic: str | None = None, order: Mapping[str, object] | None = None, /, **filters: str | None
-) -> FeedAddresses:
-    """Return the feeds of the page, or of ``topic``."""
-    name = visit.say("Photo stories")
-    title = f"{name} · {clean(topic)}" if topic else f"{name} · {visit.portal.site.title}"
-    return FeedAddresses.below("/photos", title, order, topic=topic, **filters)
+def feeds(visit: Visit, params: Mapping[str, str | None]) -> FeedAddresses:
+    """Return the feeds of the page with these parameters."""
+    title = f"{visit.say('Photo stories')} · {clean(params['topic'] or visit.portal.site.title)}"
+    return FeedAddresses.below("/photos", title, **params)
 
 
 @router.get("/photos/feed.{ending}")
 def feed(visit: VisitDep, ending: str) -> Response:
     """The newest photo stories, with pictures in the text and as enclosures."""
-    topic, filters = visit.text("topic"), {name: visit.text(name) for name in FILTERS}
+    params = {name: visit.text(name) for name in ("topic", *FILTERS)}
     order: WallOrder = "ranked" if ending in EXPORTS and visit.text("order") == "ranked" else "newest"
-    selection = WallFilter(topic, filters["category"], filters["source"], order, limit=max_stories(ending))
-    stories = visit.portal.store.galleries.wall(selection).stories
-    title = feed_addresses(visit, topic).title
-    return list_response(visit, ending, title, address("/photos", topic=topic, **filters), [story.article.id for story in stories])
+    selection = WallFilter(params["topic"], params["category"], params["source"], order, limit=max_stories(ending))
+    ids = [story.article.id for story in visit.portal.store.galleries.wall(selection).stories]
+    return list_response(visit, ending, feeds(visit, params).title, address("/photos", **params), ids)

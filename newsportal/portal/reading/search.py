@@ -13,8 +13,8 @@ from newsportal.portal.reading.feeds import FeedAddresses
 from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, search_from, search_index
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import render
-from newsportal.search.base import Query, Results
-from newsportal.search.match import parse
+from newsportal.search.base import Results
+from newsportal.search.match import wrong_dates
 from newsportal.store.results import is_thread
 from newsportal.text import CONTROL, clean
 
@@ -41,7 +41,7 @@ def search(request: Request, visit: VisitDep) -> Response:
     return render(
         request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], search=search, hidden_fields=fields_of(search), results=results,
         hidden_fields_without_days=fields_of(search, {"since": None, "until": None}) | {"q": search.text[:SHOWN_QUERY_CHARS]},
-        search_error=away, no_dates=parse(Query(search.text)).no_dates, sorts=sorts(search, visit), filters=chips(search, visit),
+        search_error=away, wrong_dates=wrong_dates(search.text), sorts=sorts(search, visit), filters=chips(search, visit),
         facets=facets(search, results, visit) if not search.empty and not away else [],
         proposals=proposals(search, results, visit) if not search.empty and not away and not results.total else [],
         previous=search.address(page=search.page - 1) if search.page > 1 else None,
@@ -73,10 +73,8 @@ def fields_of(search: SearchRequest, changes: Mapping[str, object] | None = None
 def feed_of(search: SearchRequest, visit: Visit) -> FeedAddresses:
     """Return the feeds of this search with its filters, newest first whatever the order of the page; the files have its order."""
     title = " · ".join(clean(part)[:60] for part in (search.text, *search.filters.values()) if part)
-    parameters = search.parameters(sort=None, folds=None)
-    return FeedAddresses.below(
-        "/search", f"{title} · {visit.portal.site.title}", {"sort": search.sort if search.text else None}, **parameters
-    )
+    parameters = search.parameters(sort=search.sort if search.text else None, folds=None)
+    return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **parameters)
 
 
 def run_search(visit: Visit, search: SearchRequest) -> tuple[Results, str | None]:
