@@ -120,7 +120,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "right.watch": "watch sources, runs and queues",
     "right.edit": "change sources, topics, articles and models",
     "right.administer": "manage users",
-    "account.invalid-name": "A name has up to 64 letters or digits, and . @ + - _ between them.",
+    "account.invalid-name": "A name has up to 64 letters or digits, and . @ + - _ or single spaces between them.",
     "account.name-taken": "%(name)s is taken: choose another name.",
     "account.invalid-password": "A password has %(least)s to %(most)s characters.",
     "account.last-administrator": "This is the last administrator: give another user this role first.",

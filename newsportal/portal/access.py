@@ -188,6 +188,12 @@ def or_404(found: Found | None, code: str = STATUSES[404][0], message: str = STA
     return found
 
 
+def require(condition: object, status: int = 404, code: str | None = None, message: str = "", remedy: str | None = None) -> None:
+    """Raise an error with ``status`` unless ``condition`` is true."""
+    if not condition:
+        raise HTTPException(status) if code is None else ApiError(status, code, message, remedy)
+
+
 @contextmanager
 def api_error_for(*errors: type[Exception], status: int, code: str, remedy: str | None = None) -> Iterator[None]:
     """Convert errors of these types to ``ApiError`` with ``status`` and the error's own message."""

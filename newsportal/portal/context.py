@@ -185,7 +185,9 @@ class Portal:
         return tuple(dict.fromkeys((*self.site.topics, *self.tally().by_topic)))
 
     def renamed_topic(self, name: str) -> str | None:
-        """Return the present name of a topic that was called ``name``, by the log of changes."""
+        """Return ``name`` if it is a topic, else the present name of one that was called so, by the log of changes."""
+        if name in self.topics():
+            return name
         for entry in reversed(self.accounts.audit_log.entries(action="topic.change")):
             name = entry.subject if entry.details.get("before") == name else name
         return name if name in self.topics() else None
@@ -302,8 +304,9 @@ class Visit:
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
-        """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank."""
-        return (self.params.get(name) or "")[:limit].strip() or None
+        """Return a parameter stripped and cut to ``limit`` characters; None if missing or blank. A renamed topic has its present name."""
+        value = (self.params.get(name) or "")[:limit].strip() or None
+        return self.portal.renamed_topic(value) or value if value and name == "topic" else value
 
 
 async def visit_of(request: Request) -> Visit:

@@ -1,11 +1,13 @@
 """Error pages: they say what to do, and never show a traceback or the reader's input."""
 
 import logging
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from newsportal.errors import SearchError, SourcesError, StoreError
 from newsportal.portal.access import RETRY_AFTER, ApiError, error_response, http_error_response, is_api_request
@@ -28,7 +30,7 @@ def error_page(request: Request, status: int, texts: tuple[str, str] | None = No
     pages = {
         400: (say("The request could not be understood"), say("The data sent is invalid. Please go back and try again.")),
         403: (say("You do not have permission"), say("Your account lacks the right to do this. An administrator can change your role.")),
-        404: (say("Page not found"), say("The story may have been folded into another, or the URL is wrong.")),
+        404: (say("Page not found"), say("It may have been deleted or folded into another story, or the URL is wrong.")),
         405: (say("This URL is read-only"), say("It accepts no data.")),
         429: (say("Too many requests"), say("Please wait a minute, then load the page again.")),
         503: (say("The store is busy"), say("It is unavailable or locked at the moment. Please load the page again in a few seconds.")),
@@ -53,7 +55,18 @@ def on_http(request: Request, error: Exception) -> Response:
         form = request.headers.get("referer", "").partition(request.url.netloc)[2]  # the page whose form was sent
         back = {"next": Visit(request).current_url} if request.method in SAFE else {"next": safe_next(form), "ended": "1"}
         return RedirectResponse(address("/login", **back), 303)
+    if status == 405 and request.method in SAFE and "text/html" in request.headers.get("accept", ""):
+        # a change of language, or Enter in the address bar, after a form with mistakes
+        return RedirectResponse(page_above(request), 303)
     return error_page(request, status)
+
+
+def page_above(request: Request) -> str:
+    """Return the nearest path above this one that can be read: ``/topics`` for ``/topics/save``."""
+    path = request.scope["path"].rpartition("/")[0]
+    while path and not any(route.matches({**request.scope, "path": path})[0] is Match.FULL for route in request.app.routes):
+        path = path.rpartition("/")[0]
+    return quote(path or "/")
 
 
 def on_store(request: Request, error: Exception) -> Response:

@@ -23,6 +23,7 @@ MAX_TERM_WORDS = 32  # the same for the words of one term (pasted text without s
 QUOTES = str.maketrans(dict.fromkeys("“”„‟＂「」『』«»", '"') | {"－": "-", "＋": "+", "：": ":", "\u3000": " "})
 TERM = re.compile(r'(?P<sign>[+-]?)(?:(?P<field>[^\W\d_]{1,12}):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>\S+))')
 DAY = re.compile(r"(?P<year>\d{4})(?:[-/.年](?P<month>\d{1,2})(?:[-/.月](?P<day>\d{1,2})日?|月?)|年?)", re.ASCII)
+NUMBERS = re.compile(r"\d[\d/.年月日-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,13 @@ def parse(query: Query) -> ParsedQuery:
         elif len(found) < MAX_TERMS and (term := _term(match)).grams:
             found.setdefault(term)
     return ParsedQuery(tuple(found), max(since, default=None), min(until, default=None), timed)
+
+
+def wrong_dates(text: str) -> list[str]:
+    """Return the terms like ``since:2026-13-45``, which look like time bounds but are searched as words."""
+    terms = TERM.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES))
+    bounds = (term for term in terms if (term["field"] or "").lower() in TIMES and NUMBERS.fullmatch(term["words"] or term["phrase"] or ""))
+    return [term[0] for term in bounds if _bounds(term, None) is None]
 
 
 def _term(match: re.Match[str]) -> Term:

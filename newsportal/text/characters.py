@@ -15,6 +15,10 @@ Result = TypeVar("Result")
 INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Soft hyphen, zero-width and direction marks: they carry no text, and some titles are padded with them."""
 
+JOINED = "\u0600-\u06ff\u0750-\u077f\u0900-\u0dff\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
+REMOVED = re.compile(f"(?:(?![\u200c\u200d])|(?<![{JOINED}])){INVISIBLE.pattern}")
+"""Invisible characters except joiners after Arabic and Indic letters and emoji: without them, other characters are shown."""
+
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 and terminals do not accept: control characters except tab and line feed, lone surrogates, non-characters."""
 
@@ -46,7 +50,7 @@ def clean(text: str) -> str:
     text = " ".join(text.split())
     if text.isprintable():  # nothing to remove
         return text
-    return " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
+    return " ".join(CONTROL.sub(" ", REMOVED.sub("", text)).split())
 
 
 def encodable(text: str) -> str:

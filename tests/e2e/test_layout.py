@@ -63,6 +63,14 @@ def test_long_topic_does_not_widen_the_page(visit: Any, path: str, name: str) ->
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_long_names_leave_actions_and_menus_in_view(visit: Any) -> None:
+    page = visit("admin", viewport={"width": 1280, "height": 900}).go("/people")
+    for name in ("tbody th", ".topics a"):
+        page.locator(name).last.evaluate("one => { one.textContent = 'W'.repeat(64) }")
+    assert page.locator(".scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert page.locator(".topics a").last.evaluate("one => one.offsetWidth <= 256")
+
+
 def test_active_toggle_is_visible_in_dark_mode(visit: Any) -> None:
     page = visit(color_scheme="dark").go("/")
     ring = page.locator(".orders [aria-pressed=true]").evaluate("one => getComputedStyle(one).boxShadow")

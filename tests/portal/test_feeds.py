@@ -189,3 +189,15 @@ def test_lists_link_to_their_exports(client: httpx.Client) -> None:
     assert [address.partition("?")[0].rpartition(".")[2] for address in files] == ["csv", "jsonl"]
     rows = list(csv.DictReader(StringIO(client.get(files[0]).content.decode("utf-8-sig"))))
     assert {row["site"] for row in rows} == {"晨光网"}, "the export has the filters of the list"
+
+
+@pytest.mark.parametrize(
+    "path", ["/topic/旅游?order=hottest", "/latest?order=hottest", "/latest", "/search?q=的", "/search?q=的&sort=time"]
+)
+def test_files_have_the_order_of_their_list(client: httpx.Client, path: str) -> None:
+    page = lxml_html.document_fromstring(client.get(path).text)
+    shown = [link.text_content().strip() for link in page.xpath("//article//h2/a | //article//h3/a")]
+    [address] = page.xpath("//a[@download][.='JSON Lines']/@href")
+    stored = [json.loads(line)["title"] for line in client.get(address).text.splitlines()]
+    assert len(shown) > 2
+    assert stored[: len(shown)] == shown

@@ -205,6 +205,15 @@ def test_system_page_shows_log_without_secrets(editor: httpx.Client) -> None:
     assert "cannot reach" not in editor.get("/monitor/log?level=ERROR").text
 
 
+def test_system_page_names_the_last_backup_and_the_commands(editor: httpx.Client, settings: Sources) -> None:
+    page = editor.get("/monitor/system").text
+    assert "文章库从未备份" in page
+    assert "newsportal restore" in page
+    settings.backup_mark.parent.mkdir(parents=True, exist_ok=True)
+    settings.backup_mark.touch()
+    assert "最近一次备份：" in editor.get("/monitor/system").text
+
+
 def test_run_page_shows_log_and_time_per_source(editor: httpx.Client, store: Store, settings: Sources) -> None:
     at = datetime(2026, 5, 20, 10, tzinfo=UTC)
     rows = (SourceReport("feed:甲", entries=1, new=1, fetched=1, parsed=1, stored=1, seconds=75.0), SourceReport("feed:乙", entries=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import pairwise
 from types import ModuleType
@@ -225,6 +226,14 @@ def test_file_has_more_stories_than_feed(wall: httpx.Client, photos: Store, monk
     monkeypatch.setattr("newsportal.portal.reading.feeds.ENTRIES", 1)
     assert len(wall.get("/photos/feed.json").json()["items"]) == 1
     assert len(wall.get("/photos/feed.jsonl").text.splitlines()) == len(photos.ids)
+
+
+@pytest.mark.parametrize("filters", ["", "?order=newest", "?source=gallery:散图社", "?topic=旅游"])
+def test_files_have_the_stories_of_the_page_in_its_order(wall: httpx.Client, filters: str) -> None:
+    page = lxml_html.document_fromstring(wall.get(f"/photos{filters}").text)
+    shown = [link.text_content().strip() for link in page.xpath("//article//h2/a")]
+    [address] = page.xpath("//a[@download][.='JSON Lines']/@href")
+    assert [json.loads(line)["title"] for line in wall.get(address).text.splitlines()][:PAGE] == shown
 
 
 @pytest.mark.parametrize("value", ["x" * 5000, "'\"><script>", "-1", "1~", "nan~x", "1e999~x", "\x00", "9" * 400 + "~a"])

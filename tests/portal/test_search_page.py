@@ -76,6 +76,14 @@ def test_date_range_filter(client: httpx.Client) -> None:
     assert titles(page_of(client, q="的", since="2026-02-31", until="yesterday")) == every
 
 
+def test_words_that_look_like_a_date_but_are_none_are_reported(client: httpx.Client) -> None:
+    for text in ("since:2026-13-45", "至:2026-02-30", "before:13"):
+        notice = page_of(client, q=f"古籍 {text}").xpath("string(//p[@class='notice'])")
+        assert f"「{text}」不是有效日期" in notice
+    for text in ("since:2026-03", "to:Paris", "比分:2026-13"):
+        assert "不是有效日期" not in page_of(client, q=f"古籍 {text}").text_content()
+
+
 def test_filters_without_words_list_newest_first(client: httpx.Client) -> None:
     page = page_of(client, topic="旅游", sort="relevance")
     moments = page.xpath("//article//time/@datetime")

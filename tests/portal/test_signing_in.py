@@ -6,6 +6,7 @@ import re
 from datetime import datetime, timedelta
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -125,6 +126,16 @@ def test_password_change_ends_other_sessions(client: httpx.Client) -> None:
     assert (refused.status_code, "当前密码不正确" in refused.text) == (422, True)
     short = client.post("/account/password", data={"old": PASSWORD, "new": "短", "again": "短"})
     assert 'aria-describedby="new-error' in short.text
+    for read, above in (
+        ("/account/password", "/account"),
+        ("/topics/save", "/topics"),
+        ("/sources/feed:一/test", "/sources/feed:一"),
+        ("/seen", "/"),
+    ):
+        again = client.get("/settings", params={"lang": "zh", "next": read}, headers={"accept": "text/html"}, follow_redirects=True)
+        assert [unquote(answer.headers["location"]) for answer in again.history][:2] == [read, above], (
+            "the language is changed beside the error"
+        )
     apart = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 124"})
     assert "两次输入的密码不一致" in apart.text
     answer = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 123"})

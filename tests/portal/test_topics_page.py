@@ -157,6 +157,8 @@ def test_stories_and_alerts_follow_a_renamed_topic_and_its_undo(
     accounts: Any = editor.accounts  # type: ignore[attr-defined]
     before, alerts = stories("旅游"), accounts.alerts
     alerts.add(Alert("a1", accounts.people.all()[0].id, "旅游", "topic", "旅游", "webhook", {}, datetime.now(UTC)))
+    editor.post("/searches", data={"query": "topic=旅游", "name": "保存的"})
+    editor.post("/marks/all?topic=旅游")
     page = editor.post("/topics/save", data={**fields(editor.get("/topics/旅游/edit").text), "name": "出行 & 度假", "any": "峡谷"})
     assert (stories("旅游"), stories("出行 & 度假"), alerts.alert("a1").of) == (set(), before, "出行 & 度假")
     notice = lxml_html.document_fromstring(editor.get(page.headers["location"]).text)
@@ -165,6 +167,12 @@ def test_stories_and_alerts_follow_a_renamed_topic_and_its_undo(
         moved = editor.get(f"/topic/旅游{path}")
         assert (moved.status_code, unquote(moved.headers["location"])) == (302, f"/topic/出行 & 度假{path}")
     assert editor.get("/topic/无").status_code == 404
+    saved = lxml_html.document_fromstring(editor.get("/searches").text).xpath("//ul[@class='saved-searches']//h2/a/@href")
+    assert [unquote(address) for address in saved] == ["/search?topic=出行+&+度假"]
+    for path in ("search/feed", "photos/feed", "briefing/feed"):
+        assert "出行 &amp; 度假" in editor.get(f"/{path}.rss?topic=旅游").text, path
+    person = accounts.people.all()[0].id
+    assert [*accounts.marks.of(person, []).read_until] == ["出行 & 度假"], "what was marked as read stays read"
     editor.post(undo)
     assert (stories("旅游"), stories("出行 & 度假"), alerts.alert("a1").of) == (before, set(), "旅游")
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from newsportal.text import letters, normalise
+from newsportal.text import clean, letters, normalise
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,17 @@ def test_spellings_are_normalised_alike(first: str, other: str) -> None:
 @pytest.mark.parametrize(("first", "other"), [("北京", "南京"), ("上海", "上诲"), ("AI", "A1")])
 def test_different_words_stay_different(first: str, other: str) -> None:
     assert normalise(first) != normalise(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("👨\u200d👩\u200d👧 家庭", "👨\u200d👩\u200d👧 家庭"), ("ශ්\u200dරී", "ශ්\u200dරී"), ("می\u200cخواهم", "می\u200cخواهم"),
+        ("隐\u200d形\u200c字\u200b符", "隐形字符"), ("a\u200d\u00adb", "ab"), ("👧\u200d\u200d家", "👧\u200d家"),
+    ],
+)  # fmt: skip
+def test_cleaning_keeps_joiners_where_they_show(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
 
 
 def test_opencc_phrases_are_equal_in_both_scripts() -> None:

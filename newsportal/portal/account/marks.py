@@ -3,13 +3,14 @@
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.portal.access import KEEP, log_change, or_404
+from newsportal.portal.access import KEEP, log_change, or_404, require
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.preferences import safe_next
+from newsportal.portal.reading.compilations import topic_of
 from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
 from newsportal.portal.reading.search import chips, feed_of
-from newsportal.portal.reading.search_query import SearchRequest, parse_search
+from newsportal.portal.reading.search_query import parse_search
 from newsportal.portal.render import address, notify, redirect_with, render, topic_address
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts
@@ -34,8 +35,7 @@ def accounts_and_person(visit: Visit) -> tuple[Accounts, str]:
 def mark_story(request: Request, fields: Form) -> Response:
     """Mark a story: ``star=ID`` (``unstar``, ``read``, ``unread``). Redirects to ``next``, or 204 for scripts; 404 for an unknown story."""
     [(action, story_id), *_rest] = [*((name, fields[name]) for name in ACTIONS if fields.get(name)), ("", "")]
-    if not action:
-        raise HTTPException(400)
+    require(action, 400)
     visit, back = Visit(request), safe_next(fields.get("next"))
     try:
         record(visit, action, story_id)
@@ -64,10 +64,8 @@ def record(visit: Visit, action: str, story_id: str) -> None:
 @router.post("/marks/all")
 def mark_all(request: Request, visit: VisitDep, fields: Form) -> Response:
     """Mark all stories (of ``?topic=``) as read; offers to undo it."""
-    topic = visit.text("topic") or ""
+    topic = topic_of(visit) or ""
     accounts, person = accounts_and_person(visit)
-    if topic and topic not in visit.portal.topics():
-        raise HTTPException(404)
     accounts.marks.mark_all_read(person, topic, now=visit.portal.now())
     undo = address("/marks/all/undo", topic=topic)
     return notify(request, safe_next(fields.get("next")), _("All these stories are marked as read."), undo=undo)
@@ -118,10 +116,8 @@ def renew_feed_key(request: Request, visit: VisitDep) -> Response:
 def feed(visit: VisitDep, ending: str) -> Response:
     """Return the starred stories of the owner of the secret ``?key=``, the last starred first."""
     accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
-    person = accounts.marks.person_of_feed(key) if key else None
-    owner = accounts.people.get(person) if person is not None else None
-    if person is None or owner is None or owner.disabled:
-        raise HTTPException(404)
+    person = or_404(accounts.marks.person_of_feed(key) if key else None)
+    require(not or_404(accounts.people.get(person)).disabled)
     ids = [story_id for _, story_id in accounts.marks.starred(person, limit=max_stories(ending))]
     heads = [story.head.id for story in existing_stories(visit, ids)]
     response = list_response(visit, ending, feed_addresses(visit, "").title, "/starred", heads)
@@ -137,7 +133,7 @@ MAX_UNDO = 1_500  # characters of a URL that undoes a removal: it travels in a c
 def list_searches(request: Request, visit: VisitDep) -> Response:
     accounts, person = accounts_and_person(visit)
     lines = [
-        {"search": search, "address": (parsed := parse_search(search.query)).address(), "text": parsed.text,
+        {"search": search, "address": (parsed := parse_search(visit.portal, search.query)).address(), "text": parsed.text,
          "filters": tuple(chip.label for chip in chips(parsed, visit)), "feed": feed_of(parsed, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
@@ -145,21 +141,16 @@ def list_searches(request: Request, visit: VisitDep) -> Response:
 
 
 @router.post("/searches")
-def save_search(request: Request, fields: Form) -> Response:
+def save_search(visit: VisitDep, fields: Form) -> Response:
     """Save the search ``query`` (a query string) as ``name``, or as its words by default."""
-    search = parse_search(fields.get("query", ""))
-    if search.empty:
-        raise HTTPException(400)
-    return _save_search(request, search, fields.get("name", "").strip() or default_name(search), search.address())
+    return _save_search(visit, fields.get("query", ""), fields.get("name", "").strip())
 
 
-def default_name(search: SearchRequest) -> str:
-    return search.text or " · ".join(search.filters.values())
-
-
-def _save_search(request: Request, search: SearchRequest, name: str, back: str) -> Response:
-    visit = Visit(request)
+def _save_search(visit: Visit, query: str, name: str | None, back: str | None = None) -> Response:
     accounts, person = accounts_and_person(visit)
+    search, request = parse_search(visit.portal, query), visit.request
+    require(not search.empty, 400)
+    back, name = back or search.address(), name or search.text or " · ".join(search.filters.values())
     try:
         saved = accounts.searches.save(person, name[:MAX_NAME], search.address("").removeprefix("?"), now=visit.portal.now())
     except SearchNotSaved:
@@ -191,9 +182,6 @@ def remove_search(request: Request, fields: Form) -> Response:
 
 
 @router.post("/searches/back")
-def restore_search(request: Request, visit: VisitDep) -> Response:
+def restore_search(visit: VisitDep) -> Response:
     """Save a removed search again."""
-    search = parse_search(visit.text("query", MAX_UNDO) or "")
-    if search.empty:
-        raise HTTPException(400)
-    return _save_search(request, search, visit.text("name") or default_name(search), "/searches")
+    return _save_search(visit, visit.text("query", MAX_UNDO) or "", visit.text("name"), "/searches")

@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import ADMINISTER, accounts_of, log_change, or_404
+from newsportal.portal.access import ADMINISTER, accounts_of, log_change, or_404, require
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.render import notify, render
@@ -111,8 +111,7 @@ def _person(accounts: Accounts, person_id: str) -> Person:
 
 
 def _role_named(name: str) -> Role:
-    if name not in set(Role):
-        raise HTTPException(400)
+    require(name in set(Role), 400)
     return Role(name)
 
 

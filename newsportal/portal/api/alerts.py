@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
-from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, identity_of, log_change
+from newsportal.portal.access import KEEP, ApiError, Problem, accounts_of, describe, identity_of, log_change, require
 from newsportal.portal.account.alerts import SUBJECTS, alert_context, audit_details, bounded_preview, own_alert, tests_used_up, work_for
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import PortalDep, Visit
@@ -146,8 +146,7 @@ def preview_alert(request: Request, id: str) -> list[PlannedMessage]:
 @router.post("/alerts/{id}/test", summary="Send a test message", status_code=204, responses=describe(429))
 def send_test_message(request: Request, portal: PortalDep, id: str) -> None:
     alert = own_alert(request, id)
-    if tests_used_up(request):
-        raise ApiError(429, "too-many", "The limit of test messages per hour is reached.", "Try again later.")
+    require(not tests_used_up(request), 429, "too-many", "The limit of test messages per hour is reached.", "Try again later.")
     log_change(request, "alert.test", id)
     try:
         send_test(work_for(portal), alert)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, or_404
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, or_404, require
 from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk import article_changes
@@ -165,8 +165,7 @@ def withdraw_corrections(visit: VisitDep, id: str) -> ArticleStateDetail:
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
 def list_captions(visit: VisitDep, id: str) -> list[StoredPicture]:
     """404 also for an article that is not a photo story."""
-    if not is_gallery(_article(visit, id).source):
-        raise HTTPException(404)
+    require(is_gallery(_article(visit, id).source))
     return visit.portal.store.galleries.pictures(id)
 
 
@@ -226,8 +225,7 @@ def set_categories(visit: VisitDep, body: BulkCategoryIn) -> ChangedArticles:
 @router.post("/articles/topic", summary="Assign articles to a topic")
 def add_to_topic(visit: VisitDep, body: TopicArticlesIn) -> ChangedArticles:
     """An editor's choice: it stays when the topic's words change, and trains the topic's model."""
-    if body.topic not in visit.portal.topics():
-        raise ApiError(422, "no-topic", f"There is no topic {body.topic!r}.", "See /topics.")
+    require(body.topic in visit.portal.topics(), 422, "no-topic", f"There is no topic {body.topic!r}.", "See /topics.")
     return ChangedArticles(articles=article_changes.add_topic(visit, body.articles, body.topic))
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import LibraryError, NewsportalError
@@ -11,7 +11,7 @@ from newsportal.extractors import extractor
 from newsportal.extractors.article.markdown import markdown_of
 from newsportal.extractors.article.page_kind import KINDS
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, or_404
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, log_change, or_404, require
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import PortalDep, Visit
 from newsportal.portal.desk.extraction_rules import article_source
@@ -103,8 +103,7 @@ class RuleCheck(BaseModel):
 @router.get("/templates", summary="Learned site templates")
 def list_templates(portal: PortalDep) -> list[SiteTemplates]:
     library, trouble = library_of(portal.store)
-    if trouble:
-        raise ApiError(503, "unreadable", trouble)
+    require(not trouble, 503, "unreadable", trouble)
     return rows_of(portal.store, portal.config, library)
 
 
@@ -143,8 +142,7 @@ def delete_learned_templates(request: Request, portal: PortalDep, body: ForgetIn
     """Later pages are learned from again."""
     with api_error_for(LibraryError, status=503, code="unreadable"):
         deleted = forget_site(portal.store, body.site, body.kind, portal.now())
-    if not deleted:
-        raise HTTPException(404)
+    require(deleted)
     log_change(request, "template.forget", body.site, {"what": body.kind})
 
 

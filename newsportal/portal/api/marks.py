@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.portal.access import KEEP, ApiError, api_error_for, describe, log_change, or_404
+from newsportal.portal.access import KEEP, ApiError, api_error_for, describe, log_change, or_404, require
 from newsportal.portal.account.marks import accounts_and_person
 from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.context import Visit, VisitDep
@@ -100,9 +100,8 @@ def list_starred(visit: VisitDep, limit: Limit = LIMIT, cursor: Cursor = None) -
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
 def mark_all_read(visit: VisitDep, body: MarkAllReadIn) -> None:
     accounts, person = accounts_and_person(visit)
-    if body.topic and body.topic not in visit.portal.topics():
-        raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
-    accounts.marks.mark_all_read(person, body.topic, now=visit.portal.now())
+    topic = body.topic and or_404(visit.portal.renamed_topic(body.topic), "no-topic", "There is no such topic.", "See /api/v1/topics.")
+    accounts.marks.mark_all_read(person, topic, now=visit.portal.now())
 
 
 @router.post("/marks/all-read/undo", summary="Undo the last «all read»", status_code=204)
@@ -121,9 +120,8 @@ def list_searches(request: Request) -> Sequence[Search]:
 def save_search(request: Request, visit: VisitDep, body: SavedSearchIn) -> Search:
     """A search that is saved already gets the new name."""
     accounts, person = accounts_and_person(visit)
-    search = parse_search(body.query)
-    if search.empty:
-        raise ApiError(400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
+    search = parse_search(visit.portal, body.query)
+    require(not search.empty, 400, "no-search", "The search is empty.", "Send the query of the search page's address, such as q=flood.")
     with api_error_for(SearchNotSaved, status=409, code="search-not-saved"):
         saved = accounts.searches.save(person, body.name, search.address("").removeprefix("?"), now=visit.portal.now())
     log_change(request, "search.keep", saved.id, {"name": saved.name})

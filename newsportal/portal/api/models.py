@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.classify.base import DEFAULT, Reason
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, identity_of, log_change
+from newsportal.portal.access import EDIT, ApiError, api_error_for, describe, identity_of, log_change, require
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begin_api_job
 from newsportal.portal.context import PortalDep, Visit
@@ -100,8 +100,7 @@ def list_words(
     request: Request, portal: PortalDep, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> Sequence[Reason]:  # fmt: skip
     store, model = portal.store, model_of(request, corpus, version)
-    if label not in model.facts.get("labels", ()):
-        raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
+    require(label in model.facts.get("labels", ()), 404, "no-label", f"Version {version} does not know the label {label!r}.")
     with api_error_for(StoreError, ModelError, status=409, code="model-deleted"):
         classifier = load_classifier(store, corpus, version)
     return words_for(store, corpus, classifier, label, limit)
@@ -140,8 +139,7 @@ async def import_documents(request: Request, name: str) -> ImportResult:
 
 
 def _import_documents(request: Request, name: str, body: bytes) -> ImportResult:
-    if len(name) > NAME_CHARS:
-        raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
+    require(len(name) <= NAME_CHARS, 422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     if errors := bad_lines(BytesIO(body), "jsonl", "body"):
         raise ApiError(422, "not-valid", "; ".join(str(error.message) for error in errors), "Fix these lines; nothing was imported.")
     portal, user = Visit(request).portal, identity_of(request)
@@ -204,8 +202,7 @@ def use_version(request: Request, portal: PortalDep, corpus: str, version: int) 
 def delete_version(request: Request, portal: PortalDep, corpus: str, version: int) -> None:
     """It cannot be restored, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
-    if model_of(request, corpus, version).active:
-        raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
+    require(not model_of(request, corpus, version).active, 409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
     with api_error_for(StoreError, status=404, code="no-model"):
         portal.store.corpora.delete_model(corpus, version)
     log_change(request, "model.delete", corpus, {"version": version})

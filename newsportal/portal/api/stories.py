@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 
 from newsportal.extractors.article.sanitise import sanitise
-from newsportal.portal.access import ApiError, describe, may, or_404
+from newsportal.portal.access import ApiError, describe, may, or_404, require
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, etag_response, parse_cursor
 from newsportal.portal.context import PortalDep, Visit, VisitDep
 from newsportal.portal.reading.assistant import visible
@@ -250,8 +250,7 @@ def search_stories(
     cursor: Cursor = None,
 ) -> Response:
     offset = (parse_cursor(cursor, int) or (0,))[0]
-    if not 0 <= offset <= LAST:
-        raise ApiError(400, "invalid-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
+    require(0 <= offset <= LAST, 400, "invalid-cursor", "This is not a cursor.", "Send `next` of the previous page unchanged.")
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, Visit(request).clock.zone)
     results = search_index(portal, _index(request), query)
     page, end = SearchResults.model_validate(results, from_attributes=True), offset + limit

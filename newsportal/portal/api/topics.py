@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.classify.topics import make_rule
-from newsportal.portal.access import EDIT, ApiError, describe, log_change, or_404
+from newsportal.portal.access import EDIT, ApiError, describe, log_change, or_404, require
 from newsportal.portal.api.paging import change_sources
 from newsportal.portal.context import PortalDep
 from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of
@@ -108,8 +108,7 @@ def preview_topic(portal: PortalDep, body: TopicPreviewIn) -> Preview:
 def save_topic(request: Request, portal: PortalDep, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
     """``name`` is the current name; a new topic has the same name in both places."""
     after, exists = topic.name.strip(), _read_sources(request)[1].topic(name) is not None
-    if not exists and after != name:
-        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
+    require(exists or after == name, 404, "no-topic", f"sources.yaml has no topic {name!r}.")
     before, action = (name, "topic.change") if exists else (None, "topic.add")
     change_sources(request, put_topic(topic.draft(), before), action, after, {"before": before, "any": topic.any}, digest)
     if after != name:
@@ -148,8 +147,7 @@ def get_job(request: Request, id: str) -> Job:
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
 def cancel_job(request: Request, id: str) -> None:
-    if not jobs_of(request).cancel(id):
-        raise ApiError(404, "no-job", "There is no such job, or it has ended.")
+    require(jobs_of(request).cancel(id), 404, "no-job", "There is no such job, or it has ended.")
     log_change(request, "job.cancel", id)
 
 

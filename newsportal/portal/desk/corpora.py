@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, confusion_matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.portal.access import EDIT, api_error_for, log_change, or_404
+from newsportal.portal.access import EDIT, api_error_for, log_change, or_404, require
 from newsportal.portal.context import PortalDep, Visit, VisitDep
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
@@ -194,8 +194,7 @@ def versions(request: Request, portal: PortalDep, corpus: str) -> Response:
 def train_model(request: Request, corpus: str, fields: Form) -> Response:
     corpus_of(request, corpus)
     algorithm = fields.get("algorithm") or DEFAULT
-    if algorithm not in TRAINED:
-        raise HTTPException(400)
+    require(algorithm in TRAINED, 400)
     words = ["train", "--corpus", corpus, "--algorithm", algorithm, "--json"]
     return start_job(request, "train", corpus, words, back=f"/models/{quote(corpus, safe='')}")
 

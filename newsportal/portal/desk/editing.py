@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
-from newsportal.portal.access import EDIT, or_404
+from newsportal.portal.access import EDIT, or_404, require
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk import article_changes
 from newsportal.portal.desk.article_changes import Version, article_path, editor_arguments, version_of
@@ -130,8 +130,7 @@ def _page(request: Request, form: EditForm, status: int = 200) -> Response:
 
 
 def _photo_story(article: Version) -> StoredArticle:
-    if not is_gallery(article.source):
-        raise HTTPException(404)
+    require(is_gallery(article.source))
     return article
 
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
-from newsportal.portal.access import EDIT, log_change, or_404
+from newsportal.portal.access import EDIT, log_change, or_404, require
 from newsportal.portal.context import PortalDep, Visit, VisitDep
 from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, config_of, failure_of, path_of, source_entry, status_of, write
@@ -63,8 +63,7 @@ def learn_templates(request: Request, portal: PortalDep) -> Response:
 def show_site(request: Request, visit: VisitDep) -> Response:
     name = visit.text("name") or ""
     row = row_of(visit.portal.store, library_of(visit.portal.store)[0], name)
-    if not (row.templates or row.waiting or row.read_pages):
-        raise HTTPException(404)
+    require(row.templates or row.waiting or row.read_pages)
     addresses = list(visit.portal.store.site_lines(name))
     views = site_templates(library_of(visit.portal.store)[0], name)
     return render(request, "template_site.html", row=row, views=views, urls=addresses)
@@ -78,8 +77,7 @@ def forget_templates(request: Request, fields: Form) -> Response:
         deleted = forget_site(portal.store, name, part, portal.now())
     except LibraryError as error:
         return redirect_with(request, "/templates", str(error))
-    if not deleted:
-        raise HTTPException(404)
+    require(deleted)
     log_change(request, "template.forget", name, {"what": part or "templates"})
     return notify(request, "/templates", _("What was learned about %(site)s was deleted."), site=name)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import EDIT
+from newsportal.portal.access import EDIT, require
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, field_text, parse_form, parse_number, source_path
 from newsportal.portal.desk.source_trials import start_trial
@@ -77,8 +77,7 @@ RESULT_TEXTS: Final[Mapping[Way, str]] = {
 def change_sources(request: Request, fields: Form) -> Response:
     visit, back = Visit(request), fields.get("next") or "/sources"
     way = cast(Way, fields.get("action", ""))
-    if way not in WAYS:
-        raise HTTPException(400)
+    require(way in WAYS, 400)
     keys = fields.getlist("key")
     if fields.get("all", ""):  # all that match the filter of the list
         selection = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
@@ -103,16 +102,14 @@ def change_sources(request: Request, fields: Form) -> Response:
 def new_source(request: Request) -> Response:
     """Show an empty form for a source that the wizard cannot detect."""
     kind = Visit(request).text("kind") or "feeds"
-    if kind not in FORMS:
-        raise HTTPException(404)
+    require(kind in FORMS)
     return _form(request, kind, {})
 
 
 @router.post("/sources/write")
 def add_source(request: Request, fields: Form) -> Response:
     kind = fields.get("list", "")
-    if kind not in FORMS:
-        raise HTTPException(404)
+    require(kind in FORMS)
     values = without_empty(parse_form(FORMS[kind], fields))
     family = next(family for family, name in FAMILIES.items() if name == kind)
     key = f"{family}:{values.get('name', '')}"

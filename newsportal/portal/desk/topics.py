@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.classify.topics import TopicRule, make_rule
 from newsportal.errors import SearchError, SourcesError
-from newsportal.portal.access import EDIT, or_404
+from newsportal.portal.access import EDIT, or_404, require
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.desk.jobs import assign_command, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import WRITE_ERRORS, apply_change, config_of, failure_of, path_of, write
@@ -225,17 +225,17 @@ def assign_articles(request: Request, fields: Form) -> Response:
     """Reassign stored articles to all topics, to one, or from a deleted one."""
     name, days = fields.get("name", ""), fields.get("days", "")
     names = [topic.name for topic in config_of(request).topics]
-    deleted = name if name not in names and name in Visit(request).portal.tally().by_topic else None
-    if days not in map(str, ASSIGN_DAYS) or (name and name not in names and deleted is None):
-        raise HTTPException(400)
+    deleted = name if name and name not in names and name in Visit(request).portal.tally().by_topic else None
+    require(days in map(str, ASSIGN_DAYS) and (not name or name in names or deleted), 400)
     words = assign_command(days, None if deleted else name, deleted)
     return start_job(request, "assign", name, words, back="/topics", params={"days": days})
 
 
 def rename_articles(portal: Portal, before: str, after: str, undo: str | None = None) -> str | None:
-    """Rename a topic of stored articles and alerts; return ``undo``, the address that undoes the change of the file, to undo both."""
+    """Rename a topic of stored articles, alerts and marks; return ``undo``, the address that undoes the change of the file, for all."""
     portal.store.rename_topic(before, after, now=portal.now())
     portal.accounts.alerts.rename_topic(before, after)
+    portal.accounts.marks.rename_topic(before, after)
     return undo and address(undo, topic=after, former=before)
 
 

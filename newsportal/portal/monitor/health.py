@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from newsportal import __version__
 from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
-from newsportal.portal.access import identity_of, may
+from newsportal.portal.access import identity_of, may, require
 from newsportal.portal.context import Portal, PortalDep
 from newsportal.portal.monitor.process_metrics import measure_machine
 from newsportal.services.accounts import Right
@@ -151,8 +151,7 @@ def ready(portal: PortalDep) -> Response:
 def metrics(request: Request, portal: PortalDep) -> Response:
     """Public, for tokens or off, as ``portal.metrics`` in ``sources.yaml`` says."""
     way = portal.config.portal.metrics
-    if way == "off":
-        raise HTTPException(404)
+    require(way != "off")
     if way == "token" and not may(request, Right.WATCH):
         if identity_of(request) is not None:
             raise HTTPException(403)

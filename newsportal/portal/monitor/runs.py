@@ -120,10 +120,9 @@ def crawled_of(request: Request, visit: Visit) -> dict[str, Any]:
 @router.get("/monitor/queues")
 def queues(request: Request, visit: VisitDep) -> Response:
     """Waiting requests and workers."""
-    if visit.portal.queues is None:
-        raise HTTPException(404)
+    queues = or_404(visit.portal.queues)
     settles = request.app.state.settle is not None and visit.may("edit")
-    return monitor_page(request, visit, "/monitor/queues", "queues", queues=visit.portal.queues(), may_settle=settles)
+    return monitor_page(request, visit, "/monitor/queues", "queues", queues=queues(), may_settle=settles)
 
 
 @router.get("/monitor/reading")

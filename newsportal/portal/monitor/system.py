@@ -136,12 +136,12 @@ def monitor_links(visit: Visit) -> dict[str, str]:
 @router.get("/monitor/system")
 def system(request: Request, visit: VisitDep) -> Response:
     meter: Meter = request.app.state.meter
-    minutes = meter.minutes()
+    minutes, mark = meter.minutes(), visit.portal.config.backup_mark
     return render(
         request, "system.html", current_path="/monitor/system", links=monitor_links(visit), machine=measure_machine(visit.portal.config),
         parts={name: visit.say(text) for name, text in PARTS.items()}, minutes=[sum(minute.values()) for minute in minutes],
         kinds={kind: sum(minute.get(kind, 0) for minute in minutes) for kind in sorted({kind for minute in minutes for kind in minute})},
-        **log_of(request, visit),
+        last_backup=datetime.fromtimestamp(mark.stat().st_mtime, UTC) if mark.exists() else None, **log_of(request, visit),
     )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ class Subscriptions:
             home = address("/latest", source=key)
             feeds.append(self._subscription("source", key, title, home, feed_addresses(title, None, {"source": key}).rss))
         for search in self.searches.values():
-            parsed = parse_search(search.query)
+            parsed = parse_search(portal, search.query)
             feeds.append(self._subscription("search", search.id, search.name, parsed.address(), feed_of(parsed, self._visit).rss))
         return tuple(feeds)
 
@@ -231,7 +231,7 @@ class Streams:
         return list(starred.values()), len(rows) == PAGE
 
     def _hits(self, search: str, offset: int) -> Page:
-        parsed = replace(parse_search(self.subscriptions.searches[search].query), sort="time", page=1, folds=None)
+        parsed = replace(parse_search(self._portal, self.subscriptions.searches[search].query), sort="time", page=1, folds=None)
         if self._portal.index is None or parsed.empty:
             return [], False
         query = replace(parsed.query(self._visit.clock.now, self._visit.clock.zone, limit=PAGE), offset=offset)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.portal.access import KEEP, log_change, or_404
+from newsportal.portal.access import KEEP, log_change, or_404, require
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import redirect_with
@@ -91,9 +91,8 @@ def _ask_and_return(request: Request, tasks: Sequence[Task], fields: Form, thing
 @router.post("/story/{story_id}/{article_id}/assistant")
 def ask_of_article(request: Request, visit: VisitDep, story_id: str, article_id: str, fields: Form) -> Response:
     """Fields: ``use``: ``summary``, ``translation``. Redirects to ``next``."""
-    article = visible(visit, article_id)
-    if article is None or article.story_id != story_id:
-        raise HTTPException(404)
+    article = or_404(visible(visit, article_id))
+    require(article.story_id == story_id)
     return _ask_and_return(request, article_tasks(visit, article, visit.language), fields, article.id)
 
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from markupsafe import Markup
 
 from newsportal.events.summaries import shorten
+from newsportal.portal.access import or_404, require
 from newsportal.portal.context import Visit, VisitDep
 from newsportal.portal.preferences import last_visit, remember_visit
 from newsportal.portal.reading.feed_formats import FORMATS, FeedItem
@@ -37,8 +38,7 @@ def today(request: Request, visit: VisitDep) -> Response:
 @router.get("/briefing/feed.{ending}")
 def feed(visit: VisitDep, ending: str) -> Response:
     """A feed with one entry per day, optionally of ``?topic=`` only."""
-    if ending not in FORMATS:
-        raise HTTPException(404)
+    require(ending in FORMATS)
     topic, base = topic_of(visit), base_address(visit.request)
     today, zone = visit.clock.local(visit.clock.now).date(), visit.portal.site.zone
     days = (today - back * DAY for back in range(1, DAYS + 1))
@@ -60,8 +60,7 @@ def day_of(visit: Visit, text: str) -> date:
         day - 2 * DAY  # the two days before it are needed, too
     except (ValueError, OverflowError) as error:
         raise HTTPException(404) from error
-    if len(text) != 10 or day > visit.clock.local(visit.clock.now).date() or not has_stories(visit, day):
-        raise HTTPException(404)
+    require(len(text) == 10 and day <= visit.clock.local(visit.clock.now).date() and has_stories(visit, day))
     return day
 
 
@@ -72,9 +71,7 @@ def has_stories(visit: Visit, day: date) -> bool:
 
 def topic_of(visit: Visit) -> str | None:
     topic = visit.text("topic")
-    if topic is not None and topic not in visit.portal.topics():
-        raise HTTPException(404)
-    return topic
+    return or_404(visit.portal.renamed_topic(topic)) if topic else None
 
 
 def briefing_of(visit: Visit, since: datetime, until: datetime, topic: str | None) -> Briefing:

@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from markupsafe import Markup
 
 from newsportal.portal import safe_text
-from newsportal.portal.access import or_404
+from newsportal.portal.access import or_404, require
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Feed, FeedItem, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
@@ -31,7 +31,7 @@ from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.opml import write as write_opml
 from newsportal.services.exchange.form import article_values
 from newsportal.services.exchange.tables import COLUMNS, write_csv
-from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
+from newsportal.store.results import Order, StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
 router = APIRouter()
@@ -72,47 +72,48 @@ class FeedAddresses:
 
     @classmethod
     def below(cls, path: str, title: str, **parameters: object) -> Self:
-        """Return ``PATH/feed.rss`` and so on, with these parameters."""
-        return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in (*FORMATS, *EXPORTS)))
+        """Return ``PATH/feed.rss`` and so on with these parameters; ``order`` and ``sort`` only of files: feeds are newest first."""
+        narrowed = {name: value for name, value in parameters.items() if name not in ("order", "sort")}
+        feeds = [address(f"{path}/feed.{ending}", **narrowed) for ending in FORMATS]
+        return cls(clean(title), *feeds, *(address(f"{path}/feed.{ending}", **parameters) for ending in EXPORTS))
 
 
 FILTERS = ("site", "source", "category")
 
 
 def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
-    """Return the feeds of all stories or of ``topic``, filtered by ``filters`` (:data:`FILTERS`)."""
+    """Return the feeds of all stories or of ``topic``, filtered by ``filters`` (:data:`FILTERS`, ``order``)."""
     return FeedAddresses.below(topic_address(topic) if topic else "", title, **(filters or {}))
 
 
 @router.get("/feed.{ending}")
 def everything(visit: VisitDep, ending: str) -> Response:
     """The newest stories, filtered by ``?site=``, ``?source=`` or ``?category=``."""
-    return stories_response(visit, ending, "/latest" if _filters(visit) else "/", None)
+    return stories_response(visit, ending)
 
 
 @router.get("/topic/{name:path}/feed.{ending}")
 def of_topic(visit: VisitDep, name: str, ending: str) -> Response:
     if name not in visit.portal.topics():
         return RedirectResponse(f"{topic_address(or_404(visit.portal.renamed_topic(name)))}/feed.{ending}", 302)
-    return stories_response(visit, ending, topic_address(name), name)
+    return stories_response(visit, ending, name)
 
 
-def stories_response(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
-    filters = _filters(visit)
-    selection = StoryFilter(topic, filters.get("category"), filters.get("source"), filters.get("site"), limit=max_stories(ending))
-    stories = visit.portal.store.stories(selection).stories
-    title = " · ".join((*([topic] if topic else []), *filters.values(), visit.portal.site.title))
-    return list_response(visit, ending, title, address(page, **filters), [story.head.id for story in stories])
-
-
-def _filters(visit: Visit) -> dict[str, str]:
-    return {name: value for name in FILTERS if (value := visit.text(name))}
+def stories_response(visit: Visit, ending: str, topic: str | None = None) -> Response:
+    filters = {name: visit.text(name) for name in FILTERS}
+    order: Order = "hottest" if ending in EXPORTS and visit.text("order") == "hottest" else "newest"
+    selection = StoryFilter(topic, filters["category"], filters["source"], filters["site"], order=order, limit=max_stories(ending))
+    ids = [story.head.id for story in visit.portal.store.stories(selection).stories]
+    title = " · ".join(part for part in (topic, *filters.values(), visit.portal.site.title) if part)
+    page = topic_address(topic) if topic else "/latest" if any(filters.values()) else "/"
+    return list_response(visit, ending, title, address(page, **filters), ids)
 
 
 @router.get("/search/feed.{ending}")
 def of_search(visit: VisitDep, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters; empty without a query or an index."""
-    search = replace(search_from(visit.text), sort="time", page=1)
+    ranked = ending in EXPORTS and visit.text("sort") == "relevance"
+    search = replace(search_from(visit.text), sort="relevance" if ranked else "time", page=1)
     query = search.query(visit.clock.now, visit.clock.zone, limit=max_stories(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not search.empty else ()
     name = " · ".join(part[:60] for part in (search.text, *search.filters.values(), visit.portal.site.title) if part)
@@ -155,8 +156,7 @@ def max_stories(ending: str) -> int:
 
 def list_response(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
     """Return the feed or file in the format ``ending``, or 304 if the client has the feed."""
-    if ending not in (*FORMATS, *EXPORTS):
-        raise HTTPException(404)
+    require(ending in (*FORMATS, *EXPORTS))
     articles = [article for article in visit.portal.store.articles(ids) if article.hidden is None]
     if ending in EXPORTS:
         kind, write = EXPORTS[ending]
@@ -262,9 +262,7 @@ def oembed(request: Request, visit: VisitDep) -> Response:
     base = base_address(request)
     path = _path(visit.text("url", 2000) or "", {urlsplit(base).netloc, request.url.netloc})
     match = STORY.fullmatch(path)
-    story = visit.portal.store.story(match[1]) if match else None
-    if story is None:
-        raise HTTPException(404)
+    story = or_404(visit.portal.store.story(match[1]) if match else None)
     article, page = story.head, f"{base}/story/{story.id}"
     name, original = site_name(article), web_address(article.url)
     source = SOURCE.format(original, name) if original else name

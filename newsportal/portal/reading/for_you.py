@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import StoreError
 from newsportal.events.summaries import shorten
-from newsportal.portal.access import address_of, or_404
+from newsportal.portal.access import address_of, or_404, require
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.preferences import YEAR
@@ -260,8 +260,7 @@ SHOWN = 30
 def dismiss(request: Request, visit: VisitDep, fields: Form) -> Response:
     """``story``: do not recommend it in this browser any more."""
     story = fields.get("story", "")
-    if not STORY.fullmatch(story):
-        raise HTTPException(400)
+    require(STORY.fullmatch(story), 400)
     response = notify(request, "/for-you", _("It will no longer be recommended to you."))
     dismissed = [story, *(id for id in dismissed_stories(request) if id != story)][:MAX_DISMISSED]
     response.set_cookie(DISMISSED, ".".join(dismissed), max_age=YEAR, samesite="lax", path="/", httponly=True)
@@ -271,7 +270,6 @@ def dismiss(request: Request, visit: VisitDep, fields: Form) -> Response:
 @router.get("/for-you")
 def for_you(request: Request, visit: VisitDep) -> Response:
     reader = reader_of(request)
-    if reader.wish == "portal":
-        raise HTTPException(404)
+    require(reader.wish != "portal")
     history = visit.portal.store.readers.history(reader.name, limit=1) if reader.name and reader.is_recorded else []
     return render(request, "for_you.html", reader=reader, new=not history, recommendations=recommend_and_record(visit, SHOWN), feed=None)

@@ -1,5 +1,6 @@
 """``/photos``: the photo stories (套图), by score or by time, filtered by topic; and its feeds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from gettext import NullTranslations
 from typing import Any
@@ -8,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.messages import explain
 from newsportal.portal.context import Portal, Visit, VisitDep
-from newsportal.portal.reading.feeds import FeedAddresses, list_response, max_stories
+from newsportal.portal.reading.feeds import EXPORTS, FeedAddresses, list_response, max_stories
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.reading.story_lists import Choice
 from newsportal.portal.render import address, render
@@ -64,7 +65,7 @@ def photos(request: Request, visit: VisitDep) -> Response:
         filters=[Choice(clean(value), address("/photos", **{**params, name: None})) for name, value in filters.items() if value],
         cards=[card_of(visit.portal, story, visit.clock.words) for story in wall.stories],
         next=address("/photos", **params, before=wall.next) if wall.next else None,
-        first_page=address("/photos", **params) if before else None, example=EXAMPLE, feed=feed_addresses(visit, topic),
+        first_page=address("/photos", **params) if before else None, example=EXAMPLE, feed=feeds(visit, {**params, "order": order}),
     )  # fmt: skip
 
 
@@ -109,17 +110,17 @@ def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
     return words.gettext("the next visit fetches the rest")
 
 
-def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
-    """Return the feeds of the page, or of ``topic``."""
-    name = visit.say("Photo stories")
-    title = f"{name} · {clean(topic)}" if topic else f"{name} · {visit.portal.site.title}"
-    return FeedAddresses.below("/photos", title, topic=topic)
+def feeds(visit: Visit, params: Mapping[str, str | None]) -> FeedAddresses:
+    """Return the feeds of the page with these parameters."""
+    title = f"{visit.say('Photo stories')} · {clean(params['topic'] or visit.portal.site.title)}"
+    return FeedAddresses.below("/photos", title, **params)
 
 
 @router.get("/photos/feed.{ending}")
 def feed(visit: VisitDep, ending: str) -> Response:
     """The newest photo stories, with pictures in the text and as enclosures."""
-    topic = visit.text("topic")
-    stories = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=max_stories(ending))).stories
-    title = feed_addresses(visit, topic).title
-    return list_response(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in stories])
+    params = {name: visit.text(name) for name in ("topic", *FILTERS)}
+    order: WallOrder = "ranked" if ending in EXPORTS and visit.text("order") == "ranked" else "newest"
+    selection = WallFilter(params["topic"], params["category"], params["source"], order, limit=max_stories(ending))
+    ids = [story.article.id for story in visit.portal.store.galleries.wall(selection).stories]
+    return list_response(visit, ending, feeds(visit, params).title, address("/photos", **params), ids)

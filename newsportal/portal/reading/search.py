@@ -14,6 +14,7 @@ from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOW
 from newsportal.portal.reading.story_lists import Choice
 from newsportal.portal.render import render
 from newsportal.search.base import Results
+from newsportal.search.match import wrong_dates
 from newsportal.store.results import is_thread
 from newsportal.text import CONTROL, clean
 
@@ -38,9 +39,9 @@ def search(request: Request, visit: VisitDep) -> Response:
     results, away = run_search(visit, search)
     has_more = search.page * PAGE < results.total and results.hits and search.page < MAX_PAGES
     return render(
-        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], search=search, hidden_fields=fields_of(search),
+        request, "search.html", query_text=search.text[:SHOWN_QUERY_CHARS], search=search, hidden_fields=fields_of(search), results=results,
         hidden_fields_without_days=fields_of(search, {"since": None, "until": None}) | {"q": search.text[:SHOWN_QUERY_CHARS]},
-        search_error=away, results=results, sorts=sorts(search, visit), filters=chips(search, visit),
+        search_error=away, wrong_dates=wrong_dates(search.text), sorts=sorts(search, visit), filters=chips(search, visit),
         facets=facets(search, results, visit) if not search.empty and not away else [],
         proposals=proposals(search, results, visit) if not search.empty and not away and not results.total else [],
         previous=search.address(page=search.page - 1) if search.page > 1 else None,
@@ -70,9 +71,10 @@ def fields_of(search: SearchRequest, changes: Mapping[str, object] | None = None
 
 
 def feed_of(search: SearchRequest, visit: Visit) -> FeedAddresses:
-    """Return the feeds of this search with its filters, newest first whatever the order of the page."""
+    """Return the feeds of this search with its filters, newest first whatever the order of the page; the files have its order."""
     title = " · ".join(clean(part)[:60] for part in (search.text, *search.filters.values()) if part)
-    return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **search.parameters(sort=None, folds=None))
+    parameters = search.parameters(sort=search.sort if search.text else None, folds=None)
+    return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **parameters)
 
 
 def run_search(visit: Visit, search: SearchRequest) -> tuple[Results, str | None]:

@@ -75,12 +75,14 @@ class SearchRequest:
         )  # fmt: skip
 
 
-def parse_search(query: str) -> SearchRequest:
+def parse_search(portal: Portal, query: str) -> SearchRequest:
+    """Parse the query string of a saved search. A topic renamed since has its present name."""
     try:
         values = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
     except ValueError:
         values = {}
-    return search_from(lambda name, limit=MAX_CHARS: values.get(name, "")[:limit].strip() or None)
+    search = search_from(lambda name, limit=MAX_CHARS: values.get(name, "")[:limit].strip() or None)
+    return replace(search, topic=portal.renamed_topic(search.topic) or search.topic) if search.topic else search
 
 
 def search_from(get: Callable[..., str | None]) -> SearchRequest:

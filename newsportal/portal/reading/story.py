@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from newsportal.items import Image
-from newsportal.portal.access import or_404
+from newsportal.portal.access import or_404, require
 from newsportal.portal.context import Portal, Visit, VisitDep
 from newsportal.portal.language import _
 from newsportal.portal.reading import assistant
@@ -93,8 +93,7 @@ def thread_view(visit: Visit, story: Story, article: StoredArticle, thread: Stor
     topic = visit.text("topic")
     last = max(1, -(-thread.posts // PAGE))
     number = visit.integer("page")
-    if not 1 <= number <= last:
-        raise HTTPException(404)
+    require(1 <= number <= last)
     threads = visit.portal.store.threads
     posts = threads.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
     from_zero = any(post.position == 1 and post.floor == 1 for post in threads.posts(thread.id, limit=2))
@@ -195,8 +194,7 @@ def story(visit: VisitDep, story_id: str) -> Response:
     store = visit.portal.store
     found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
     current_id = found.id if found else moved.story_id if moved else None
-    if current_id is None or (found is None and current_id == story_id):  # the second condition: the story is hidden
-        raise HTTPException(404)
+    require(current_id is not None and (found is not None or current_id != story_id))  # else unknown or hidden
     if found is None or current_id != story_id:
         return RedirectResponse(f"/story/{current_id}", 303)
     return reading_view(visit, found, found.head)
@@ -215,9 +213,8 @@ def version(visit: VisitDep, story_id: str, article_id: str) -> Response:
 @router.get("/story/{story_id}/{article_id}/revisions")
 def revisions(request: Request, visit: VisitDep, story_id: str, article_id: str) -> Response:
     """Show the states of an article, newest first, each with its differences from the one before."""
-    article = assistant.visible(visit, article_id)
-    if article is None or article.story_id != story_id:
-        raise HTTPException(404)
+    article = or_404(assistant.visible(visit, article_id))
+    require(article.story_id == story_id)
     return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
 
 

@@ -128,5 +128,6 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         overview=topic_figures(overview, path) if overview and overview.reports else None,
         days=by_day(page.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=page.stories,
         next=address(path, **params, before=page.next) if page.next else None, first_page=address(path, **params) if before else None,
-        feed=feed_addresses(title, topic, filters), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
+        feed=feed_addresses(title, topic, {**filters, "order": params["order"]}),
+        refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
     )  # fmt: skip

@@ -122,6 +122,12 @@ class Marks(Part):
             elif row is not None:
                 connection.execute(delete(READ_UNTIL).where(key))
 
+    def rename_topic(self, before: str, after: str) -> None:
+        with self._write() as connection:
+            rows = connection.execute(select(READ_UNTIL).where(READ_UNTIL.c.topic == before)).mappings().all()
+            connection.execute(delete(READ_UNTIL).where(READ_UNTIL.c.topic == before))
+            upsert(connection, READ_UNTIL, [{**row, "topic": after} for row in rows], update=("until", "previous"))
+
     def feed_key(self, person_id: str, *, renew: bool = False) -> str:
         """Return the secret in the URL of a person's feeds, created on first use; ``renew``: replace it, invalidating the former URL."""
         with self._write() as connection:
