@@ -51,11 +51,11 @@ def test_dark_palettes_are_equal() -> None:
 
 
 @pytest.mark.parametrize("palette", PALETTES, ids=["light", "dark", "auto"])
-@pytest.mark.parametrize(("ink", "paper"), INKS)
-def test_text_contrast_meets_wcag_aa(palette: tuple[str, str], ink: str, paper: str) -> None:
+def test_text_contrast_meets_wcag_aa(palette: tuple[str, str]) -> None:
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", palette[1]))
-    light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
-    assert (light + 0.05) / (dark + 0.05) >= AA
+    for ink, paper in INKS:
+        light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= AA, (ink, paper)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,13 @@ def test_vendored_code_has_a_licence() -> None:
         assert "MIT" in licence or "BSD" in licence
 
 
-@pytest.mark.parametrize("template", sorted((PORTAL / "templates").rglob("*.*")), ids=lambda path: path.name)
-def test_templates_have_nothing_inline_or_unescaped(template: Path) -> None:
-    text = template.read_text("utf-8")
-    assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?! src=)|javascript:", text)
-    assert not re.search(r"\|\s*safe\b|autoescape", text)
+def test_templates_have_nothing_inline_or_unescaped() -> None:
+    templates = sorted((PORTAL / "templates").rglob("*.*"))
+    assert len(templates) > 100
+    for template in templates:
+        text = template.read_text("utf-8")
+        assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?! src=)|javascript:", text), template
+        assert not re.search(r"\|\s*safe\b|autoescape", text), template
 
 
 def test_every_appearance_choice_has_a_style() -> None:
