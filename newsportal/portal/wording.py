@@ -33,8 +33,9 @@ def category_reason(article: StoredArticle, words: NullTranslations) -> str | No
         return None
     text = words.gettext(origin)
     if article.category_score is not None:
-        text += f" ({article.category_score:.0%})"
-    return f"{text}: {clean(article.category_reason)}" if article.category_reason else text
+        text = words.gettext(_("%(text)s (%(share)s)")) % {"text": text, "share": f"{article.category_score:.0%}"}
+    reason = article.category_reason and {"text": text, "words": clean(article.category_reason)}
+    return words.gettext(_("%(text)s: %(words)s")) % reason if reason else text
 
 
 def doubtful_topics(article: StoredArticle) -> tuple[str, ...]:

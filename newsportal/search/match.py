@@ -74,8 +74,8 @@ def parse(query: Query) -> ParsedQuery:
 
 def wrong_dates(text: str) -> list[str]:
     """Return the terms like ``since:2026-13-45``, which look like time bounds but are searched as words."""
-    terms = TERM.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES))
-    bounds = (term for term in terms if (term["field"] or "").lower() in TIMES and NUMBERS.fullmatch(term["words"] or term["phrase"] or ""))
+    terms = (term for term in TERM.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES)) if (term["field"] or "").lower() in TIMES)
+    bounds = (term for term in terms if term["sign"] != "-" and NUMBERS.fullmatch(term["words"] or term["phrase"] or ""))
     return [term[0] for term in bounds if _bounds(term, None) is None]
 
 

@@ -24,8 +24,8 @@ ARTICLE = StoredArticle("a", "a", "x.example/a", "https://x.example/a", "题", N
     [
         ("source", None, None, "the category of its source", "来源的分类"),
         ("editor", None, None, "chosen by an editor", "由编辑选定"),
-        ("lexicon", 0.714, "央行 · 降息", "chosen by its words (71%): 央行 · 降息", "按词语判断 (71%): 央行 · 降息"),
-        ("model 12", 0.98, None, "chosen by a trained model (98%)", "由训练的模型判断 (98%)"),
+        ("lexicon", 0.714, "央行 · 降息", "chosen by its words (71%): 央行 · 降息", "按词语判断（71%）：央行 · 降息"),
+        ("model 12", 0.98, None, "chosen by a trained model (98%)", "由训练的模型判断（98%）"),
     ],
 )
 def test_reason_of_category_is_described(by: str, score: float | None, reason: str | None, english: str, chinese: str) -> None:
@@ -57,4 +57,4 @@ def test_story_page_shows_reason_of_category(client: httpx.Client, store: Store)
         ),
         now=at,
     )  # fmt: skip
-    assert "按词语判断 (71%): 央行 · 降息</p>" in client.get(f"/story/{added.story_id}").text
+    assert "按词语判断（71%）：央行 · 降息</p>" in client.get(f"/story/{added.story_id}").text

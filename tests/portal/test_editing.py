@@ -230,6 +230,7 @@ def test_article_is_folded_into_another_story_and_undone(client: httpx.Client, o
     place = f"/story/{other.id}/{other.head.id}"
     page = client.get(f"{place}/fold", params={"q": f"{client.base_url}/story/{story.id}"})
     assert tree(page).xpath("//*[@data-candidate]/@data-candidate") == [story.id], "found by its URL"
+    assert re.search(r"占较短一篇的 \d+%<", page.text)
     answer = client.post(f"{place}/fold", data={"story": story.id})
     moved = own_store.article(other.head.id)
     assert moved is not None

@@ -184,6 +184,10 @@ def test_starred_list_is_paged(fresh: Store, serve, newsroom) -> None:
 def test_searches_are_saved_renamed_and_removed(reader: httpx.Client) -> None:
     page = page_of(reader, "/search?q=峡谷&topic=旅游&when=month")
     [query] = page.xpath("//form[@class='save-search']/input[@name='query']/@value")
+    [alert] = page.xpath("//form[@class='save-search']/a[contains(@href, '/alerts/new')]/@href")
+    terms = page_of(reader, f"{alert}&channel=webhook").xpath("string(//input[@name='search']/@value)")
+    assert terms == '峡谷 topic:"旅游"', "an alert keeps the filters"
+    assert titles(page_of(reader, f"/search?q={terms}"))[0].startswith("云岭峡谷")
     answer = reader.post("/searches", data={"query": query, "name": "峡谷游 <b>"})
     assert "已保存" in page_of(reader, answer.headers["location"]).text_content()
     page = page_of(reader, "/searches")

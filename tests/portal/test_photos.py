@@ -58,6 +58,11 @@ def test_captions_are_corrected_and_undone(serve, fresh: Store, albums: ModuleTy
     stale = editor.post(f"{place}/captions", data=inputs | {"caption-3": "我写的"})
     assert stale.status_code == 409
     assert "我写的" in stale.text
+    current = [node.text_content() for node in lxml_html.document_fromstring(stale.text).xpath("//p[@class='current-value']")]
+    assert [text for text in current if "渔民在修船" in text], "what the other editor wrote is shown beside the old text"
+    assert len(current) == 3, "captions 1 and 30 of the other editor, and the own one"
+    long = editor.post(f"{place}/captions", data=inputs | {"caption-3": "长" * 2001})
+    assert lxml_html.document_fromstring(long.text).xpath("//input[@name='digest']/@value") == [inputs["digest"]], "still a conflict"
     undo = tree.xpath("//aside[contains(@class, 'flash')]//form/@action")[0]
     assert editor.post(undo, data={"next": "x"}).status_code == 303
     assert [picture.corrected for picture in fresh.galleries.pictures(id)] == [False] * 30

@@ -127,7 +127,7 @@ def audit(request: Request) -> Response:
         before=visit.integer("before", 0) or None, person=visit.text("person"), action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None, limit=AUDIT_ENTRIES + 1,
     )  # fmt: skip
-    lengths = {number: visit.say("the last %(num)s {day|days}", num=number) for number in AUDIT_DAYS if number}
+    lengths = {number: visit.say("within %(num)s {day|days}", num=number) for number in AUDIT_DAYS if number}
     entries = rows[:AUDIT_ENTRIES]
     articles = visit.portal.store.articles([entry.subject for entry in entries if entry.action.startswith("article.") and entry.subject])
     return render(

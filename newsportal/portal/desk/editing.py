@@ -179,13 +179,14 @@ def _captions_page(request: Request, article: StoredArticle, fields: Mapping[str
     rows = [
         {"place": picture.place, "address": address_of(visit.portal, article.id, picture.place, picture.image, thumb=True),
          "value": (value := _typed_caption(fields, picture)), "original": picture.page_caption or "" if picture.corrected else None,
+         "current": current if status == 409 and (current := picture.image.caption or "") != value else None,
          "too_long": len(value) > article_changes.MAX_CAPTION}
         for picture in pictures
     ]  # fmt: skip
     return render(
         request, "captions.html", status, article=article, article_path=article_path(article), fields=rows,
-        digest=_captions_digest(pictures), changed=status == 409, max_length=article_changes.MAX_CAPTION,
-        corrected=any(picture.corrected for picture in pictures),
+        digest=fields.get("digest") if status == 422 else _captions_digest(pictures), changed=status == 409,
+        max_length=article_changes.MAX_CAPTION, corrected=any(picture.corrected for picture in pictures),
     )  # fmt: skip
 
 
