@@ -43,10 +43,10 @@ _HAN_RUNS = re.compile("[\u4e00-\u9fef]+")  # letters in every version of Unicod
 
 def clean(text: str) -> str:
     """Return ``text`` on one line without invisible and control characters, with each run of white space as one space."""
+    if text.isprintable() and "  " not in text:  # true of most texts: of white space, only the space is printable
+        return text.strip(" ")
     text = " ".join(text.split())
-    if text.isprintable():  # nothing to remove
-        return text
-    return " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
+    return text if text.isprintable() else " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
 
 
 def encodable(text: str) -> str:

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from newsportal.extractors.fields.date_forms import MONTH, MONTHS, words_of
+from newsportal.extractors.fields.date_forms import MONTH, MONTHS, lower, words_of
 from newsportal.extractors.forum.addresses import MAX_CHARS
 from newsportal.extractors.forum.tree import MAX_POSTS, TIME_ATTRIBUTES, Node, Tree
 
@@ -23,12 +23,15 @@ _UNIT: Final = (
     r"secondi|minuti|or[ae]|giorn[io]|settiman[ae]|mes[ei]|ann[io]|секунд\w*|минут\w*|час\w*|дн\w+|день|недел\w+|месяц\w*|год\w*|лет"
 )
 _CLOCK: Final = r"\d{1,2}[:.h時时点點]\d{2}"
-ABSOLUTE: Final = re.compile(
+NUMERIC: Final = re.compile(
     r"(?<!\d)(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}(?!\d)"
     r"|(?<![\d.])\d{1,2}[-/.]\d{1,2}[-/.](?:(?:19|20)\d\d|\d\d(?=\D{1,6}" + _CLOCK + r"|\W*$))"
-    rf"|(?<!\w){MONTH}\.?\s{{0,3}}\d{{1,2}}(?:st|nd|rd|th)?(?!\d)"
-    rf"|(?<!\d)\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]{{1,3}}(?:de\s)?{MONTH}|(?<!\w){MONTH}\.?,?\s(?:19|20)\d\d(?!\d)"
     r"|(?<!\d)\d{1,2}月\d{1,2}日|(?<![\d.-])\d{2}-\d{2}\s\d{2}:\d{2}(?!\d)|(?<!\d)\d{2}-\d{1,2}-\d{1,2}\s\d{1,2}:\d{2}(?!\d)",
+    re.IGNORECASE,
+)
+ABSOLUTE: Final = re.compile(
+    rf"{NUMERIC.pattern}|(?<!\w){MONTH}\.?\s{{0,3}}\d{{1,2}}(?:st|nd|rd|th)?(?!\d)"
+    rf"|(?<!\d)\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]{{1,3}}(?:de\s)?{MONTH}|(?<!\w){MONTH}\.?,?\s(?:19|20)\d\d(?!\d)",
     re.IGNORECASE,
 )
 RELATIVE: Final = re.compile(
@@ -41,11 +44,16 @@ RELATIVE: Final = re.compile(
     rf"|(?<!\w)(?:mon|tues?|wednes|thurs?|fri|satur|sun)day\W{{0,3}}(?:at)?\W{{0,3}}{_CLOCK}",
     re.IGNORECASE,
 )
+RELATIVE_HINT: Final = re.compile(  # its words, in lower case: a tenth of its time
+    "前|ago|her|fa|назад|atrás|geleden|temu|vor|il y a|hace|há|для|今天|今日|昨|[刚剛]|just now|day|heute|gestern|aujourd|hier|hoy|ayer"
+    "|oggi|ieri|сегодня|вчера|wczoraj|dzisiaj|vandaag|gisteren"
+)
 # An age without a word for "ago" (3h, 10 Monate 3 Wochen): a time only if its element is named so.
 BARE_AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
 TIME_HINT: Final = re.compile(
     r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
 )  # a digit, 刚刚, just now, an hour ago, vor einer Stunde; starts with a character class, which makes the search fast
+DIGIT: Final = re.compile(r"\d")
 DATE_HINT: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
 UNIX_TIMESTAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
@@ -111,13 +119,16 @@ def is_time(text: str, named: bool = False) -> bool:
     """Return whether a short text contains a time; ``named``: its element is named as a time."""
     if len(text) > MAX_TIME_CHARS or not TIME_HINT.search(text):
         return False
-    return contains_date(text) or bool(RELATIVE.search(text) or (named and BARE_AGE.match(text)))
+    if contains_date(text) or (named and BARE_AGE.match(text)):
+        return True
+    return RELATIVE_HINT.search(lower(text)) is not None and RELATIVE.search(text) is not None
 
 
 def contains_date(text: str) -> bool:
-    """Return whether a text contains an ``ABSOLUTE`` date, after a quick check for digits next to a separator or a month."""
-    may_hold = DATE_HINT.search(text) or not MONTHS.keys().isdisjoint(words_of(text))
-    return may_hold and ABSOLUTE.search(text) is not None
+    """Return whether a text contains an ``ABSOLUTE`` date, after quick checks for digits next to a separator and for a month."""
+    if DATE_HINT.search(text) and NUMERIC.search(text):
+        return True
+    return bool(DIGIT.search(text) and not MONTHS.keys().isdisjoint(words_of(text)) and ABSOLUTE.search(text))
 
 
 def attribute_time(node: Node) -> str | None:
@@ -178,16 +189,15 @@ def is_quotation(names: str) -> bool:
 def clear_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
     """Clear ``flags`` within quotations; return the outermost quotations."""
     found = []
-    at = 0
-    while at < len(tree.nodes):
-        node = tree.nodes[at]
+    end = 0
+    for at, node in enumerate(tree.nodes):
+        if at < end:
+            continue
         if not CONTENT.search(node.names) if node.tag == "blockquote" else node.tag in QUOTING and node.names and is_quotation(node.names):
             found.append(at)
             for flag in flags:
                 flag[at : node.stop] = [False] * (node.stop - at)
-            at = node.stop
-        else:
-            at += 1
+            end = node.stop
     return found
 
 
