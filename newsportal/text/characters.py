@@ -88,6 +88,12 @@ def chinese_share(text: str) -> float:
     return found / total if total else 0.0
 
 
+def cached_search(expression: str) -> Callable[[str], bool]:
+    """Return a cached test whether a text contains ``expression``, ignoring case; for class names and labels, which recur."""
+    pattern = re.compile(expression, re.IGNORECASE)
+    return lru_cache(maxsize=4096)(lambda text: pattern.search(text) is not None)
+
+
 FOLDED_PLANES = 0x30000  # code points below this are folded: the basic, supplementary and ideographic planes
 
 

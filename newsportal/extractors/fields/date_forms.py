@@ -62,14 +62,9 @@ class Clock:
     zone: tzinfo
 
 
-def lower(text: str) -> str:
-    """Return ``text`` in lower case as ``re`` compares it where case is ignored: ı and İ are i."""
-    return text.lower() if text.isascii() else text.lower().replace("ı", "i").replace("\u0307", "")
-
-
 def words_of(text: str) -> list[str]:
-    """Return the words of ``text`` in lower case, also those after an ordinal's end."""
-    words = _WORD.findall(lower(text))
+    """Return the words of ``text`` as ``re`` compares them where case is ignored (ı and İ are i), also those after an ordinal's end."""
+    words = _WORD.findall(text.lower().replace("ı", "i").replace("\u0307", ""))
     return words + [word[2:] for word in words if word.startswith(("st", "nd", "rd", "th", "er"))]
 
 

@@ -122,8 +122,6 @@ def _matches(tree: Tree, at: int, step: Step) -> bool:
         return False
     if len(step.classes) > 1 and not set(step.classes) <= set(tree.nodes[at].element.get("class", "").split()):
         return False
-    if not step.attributes:
-        return True
     comparisons = ((tree.values[key].get(at, ""), value, begins) for key, value, begins in step.attributes)
     return all(actual.startswith(value) if begins else actual == value for actual, value, begins in comparisons)
 

@@ -13,8 +13,9 @@ from typing import Final
 from newsportal.extractors.forum.anchors import CONTENT
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.tree import Node, Tree
+from newsportal.text.characters import cached_search
 
-ASIDE: Final = re.compile(
+is_aside: Final = cached_search(
     r"(?<![a-z])(?:sig(?:nature\w*|block|n)?|user-?_?(?:sig\w*|info\w*|details?|stats|profile|card|title|rank|extras?|badges?"
     r"|meta|cell)|profile\w*"
     r"|post-?_?(?:profile|details|author\w*|user\w*|buttons?|controls?|foot\w*|options|actions?|meta|info|menu|head\w*)|author\w*"
@@ -28,8 +29,7 @@ ASIDE: Final = re.compile(
     r"|messageUserInfo|messageMeta|signature|pls|ratelog|rate|cm|pcb-comment|psth|modact|advert\w*|ads?|sponsor\w*|banner|sr-only"
     r"|visually-hidden|screen-reader-text"
     r"|js-comments|comments-link|hidden|d-none|editor|quick-?reply|post-?signature|reply-?(?:to|links?|form)|comment-?(?:form"
-    r"|actions?|tools|meta|footer))(?![a-z])",
-    re.IGNORECASE,
+    r"|actions?|tools|meta|footer))(?![a-z])"
 )  # names of a post's parts other than its text: user card, signature, buttons, edit notes, hidden tips
 STATE_CLASSES: Final = frozenset(
     "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
@@ -120,15 +120,12 @@ def overlay_records(tree: Tree, signs: Signs, records: Sequence[Record]) -> Over
                 found = numbers[key] = len(paths)
                 paths.append(Path(key[0], key[1], nodes[at].names))
             path, node, of_node[at] = paths[found], nodes[at], found
-            if number not in path.at:
-                path.at[number] = at
+            path.at.setdefault(number, at)
             if mass := plain[node.last] - plain[node.first]:
                 path.mass += mass
                 path.masses[number] = path.masses.get(number, 0) + mass
-            if signs.times[node.stop] > signs.times[at]:
-                path.times += 1
-            if signs.authors[node.stop] > signs.authors[at]:
-                path.authors += 1
+            path.times += signs.times[node.stop] > signs.times[at]
+            path.authors += signs.authors[node.stop] > signs.authors[at]
     total = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
         above = paths[path.above]
@@ -170,12 +167,6 @@ def keys_of(tree: Tree, record: Record, roots: Collection[int], of_node: dict[in
                 ordinal = places[form] = places.get(form, -1) + 1
             yield at, (of_node[node.parent], tag, name, ordinal if ordinal < MAX_PLACE else MAX_PLACE)
             at += 1
-
-
-@lru_cache(maxsize=4096)
-def is_aside(names: str) -> bool:
-    """Return whether a node's names exclude it from the text of a post."""
-    return bool(names) and ASIDE.search(names) is not None
 
 
 def best_paths(scores: Iterable[tuple[float, int]]) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from newsportal.extractors.fields.date import default_zone, find_dates, is_plausible, parse_date
 from newsportal.extractors.fields.date_forms import CHINA, parse_number
-from newsportal.extractors.forum.anchors import ABSOLUTE, OTHER_TIME, TIMED_NAME, UNIX_TIMESTAMP, attribute_time
+from newsportal.extractors.forum.anchors import ABSOLUTE, TIMED_NAME, UNIX_TIMESTAMP, attribute_time, is_other_time
 from newsportal.extractors.forum.paths import Overlay, Path, best_paths, same_leaf, signature
 from newsportal.extractors.forum.tree import LINE_BREAK, Tree
 from newsportal.text import CJK, chinese_share, clean
@@ -199,11 +199,6 @@ def _is_anothers(tree: Tree, at: int) -> bool:
         found = (" " if piece == LINE_BREAK else piece) + found
         place -= 1
     return is_other_time(clean(found)[-BEFORE_CHARS:])
-
-
-@lru_cache(maxsize=4096)
-def is_other_time(words: str) -> bool:
-    return OTHER_TIME.search(words) is not None
 
 
 def _short_text(tree: Tree, at: int) -> str:

@@ -180,8 +180,7 @@ def read_tree(body: dom.Element) -> Tree:
             attributes = element.items()
             nodes.append(Node(element, current, tag, _names_of(tree, count, attributes) if attributes else "", len(pieces)))
             current, count, top = count, count + 1, element
-            if tag == "pre":
-                in_pre += 1
+            in_pre += tag == "pre"
             text = element.text
         else:
             text = element.tail if element is not body else None
@@ -189,8 +188,7 @@ def read_tree(body: dom.Element) -> Tree:
                 node = nodes[current]
                 node.stop, node.last, current = count, len(pieces), node.parent
                 top = nodes[current].element
-                if tag == "pre":
-                    in_pre -= 1
+                in_pre -= tag == "pre"
                 if last is not LINE_BREAK and tag in breaking:
                     pieces.append(last := LINE_BREAK)
                     owner.append(current)
