@@ -61,8 +61,8 @@ def test_other_text_is_not_time_like(text: str) -> None:
 def test_quick_check_loses_no_relative_time() -> None:
     """Every word of ``RELATIVE`` has a part in ``RELATIVE_HINT``: add those of a new language to both, and here."""
     after, before = "前 之前 以前 ago her fa назад atrás geleden temu", "vor,il y a,hace,há,для"
-    days = "今天 昨天 今日 昨日 today yesterday heute gestern aujourd'hui hier hoy ayer oggi ieri сегодня вчера wczoraj dzisiaj vandaag gisteren"
-    week = "monday tuesday wednesday thursday friday saturday sunday"
+    days = "今天 昨天 今日 昨日 today yesterday heute gestern aujourd'hui hier hoy ayer oggi ieri сегодня вчера wczoraj dzisiaj vandaag"
+    week = "gisteren monday tuesday wednesday thursday friday saturday sunday"
     texts = [f"3 min {word}" for word in after.split()] + [f"{word} 3 min" for word in before.split(",")] + ["刚刚", "剛才", "just now"]
     for text in [*texts, *(f"{word} 10:30" for word in f"{days} {week}".split())]:
         assert RELATIVE.search(text), text
