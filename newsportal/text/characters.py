@@ -47,10 +47,10 @@ _HAN_RUNS = re.compile("[\u4e00-\u9fef]+")  # letters in every version of Unicod
 
 def clean(text: str) -> str:
     """Return ``text`` on one line without invisible and control characters, with each run of white space as one space."""
+    if text.isprintable() and "  " not in text:  # true of most texts: of white space, only the space is printable
+        return text.strip(" ")
     text = " ".join(text.split())
-    if text.isprintable():  # nothing to remove
-        return text
-    return " ".join(CONTROL.sub(" ", REMOVED.sub("", text)).split())
+    return text if text.isprintable() else " ".join(CONTROL.sub(" ", REMOVED.sub("", text)).split())
 
 
 def encodable(text: str) -> str:
@@ -90,6 +90,12 @@ def chinese_share(text: str) -> float:
     others = _HAN_RUNS.sub("", text) if found else ""
     total = len(text) - len(others) + sum(map(str.isalpha, others))
     return found / total if total else 0.0
+
+
+def cached_search(expression: str) -> Callable[[str], bool]:
+    """Return a cached test whether a text contains ``expression``, ignoring case; for class names and labels, which recur."""
+    pattern = re.compile(expression, re.IGNORECASE)
+    return lru_cache(maxsize=4096)(lambda text: pattern.search(text) is not None)
 
 
 FOLDED_PLANES = 0x30000  # code points below this are folded: the basic, supplementary and ideographic planes

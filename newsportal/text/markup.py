@@ -119,6 +119,8 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 _RAW = frozenset(("script", "style", "textarea", "title"))
 _CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgroup".split())
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
+_FLAT = "|".join(_VOID | _RAW | _CLOSED_BY_NEXT)
+_NESTING_TAG = re.compile(rf"<(/?)(?!(?:{_FLAT})(?![a-z0-9:-]))[a-z][^<>]*>", re.IGNORECASE | re.ASCII)
 
 
 def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
@@ -126,21 +128,18 @@ def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
     after = codes[np.minimum(tags + 1, len(codes) - 1)]
     letter = after | CASE_BIT
     opened = (letter >= ord("a")) & (letter <= ord("z"))
-    depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
-    below = np.minimum(np.minimum.accumulate(depth), 0)
-    return bool((depth - below > MAX_DEPTH).any())
+    return _deepest(opened.astype(np.int64) - (after == SLASH)) > MAX_DEPTH
+
+
+def _deepest(steps: NDArray[np.int64]) -> int:
+    """Return the maximum depth of ``steps`` of 1 (down) and -1 (up, or nothing at the top)."""
+    depth = np.cumsum(steps)
+    return int((depth - np.minimum(np.minimum.accumulate(depth), 0)).max(initial=0))
 
 
 def _depth_bound(text: str) -> int:
     """Return the maximum depth of the tree by its tags, except those that end at the next one of their kind."""
-    depth = deepest = 0
-    for match in _TAG.finditer(text):
-        name = match[2].lower()
-        if name in _VOID or name in _RAW or name in _CLOSED_BY_NEXT:
-            continue
-        depth = max(depth - 1, 0) if match[1] else depth + 1
-        deepest = max(deepest, depth)
-    return deepest
+    return _deepest(np.array([-1 if slash else 1 for slash in _NESTING_TAG.findall(text)], dtype=np.int64))
 
 
 def _flattened(text: str) -> str:

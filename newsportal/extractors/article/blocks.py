@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, Final
 
 from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, TAG_MASK, meanings_of
-from newsportal.text import CONTROL, INVISIBLE, dom, visible_length
+from newsportal.text import clean, dom, visible_length
 from newsportal.text.steps import Step, read_steps, steps_below
 
 SKIPPED: Final = frozenset(
@@ -103,15 +103,15 @@ class _Walk:
 
     def run(self, steps: Sequence[Step]) -> None:
         """Process the steps. One lookup of the tag per step; the branches for rare nodes come after it."""
-        hidden = None
+        hidden, kind_of = None, ELEMENT_KINDS.get
         for begins, node, tag, text in steps:
             if hidden is not None:
                 if begins or node is not hidden:
                     continue
                 hidden = None
-            elif tag not in ELEMENT_KINDS:
+            elif (kind := kind_of(tag)) is None:
                 pass
-            elif (kind := ELEMENT_KINDS[tag]) == OTHER:
+            elif kind == OTHER:
                 if begins:
                     self._enter(node, tag)
                 elif tag in COUNTED_INLINE:
@@ -216,16 +216,11 @@ class _Walk:
                 self.parts.append((node, tail))
 
     def _flush(self) -> None:
-        words = "".join(self.pieces).split()
-        text = " ".join(words)
-        if not text.isprintable():  # otherwise it has no such characters, as most text
-            words = CONTROL.sub(" ", INVISIBLE.sub("", text)).split()
-            text = " ".join(words)
+        text = clean("".join(self.pieces))
         if len(text) > self.left:
             text = text[: self.left].rstrip()
-            words = text.split(" ")
         if text:
-            length = len(text) - len(words) + 1
+            length = len(text) - text.count(" ")
             self.left -= len(text)
             linked = self._share(self.linked, length) if self.linked else 0
             bold = self._share(self.bold, length) if self.bold else 0

@@ -271,14 +271,13 @@ MAX_ELEMENT_CHARS: Final = 16
 def find_origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
     """Return the name after 来源 or "First published by", else that in ``meta``, else on Chinese pages an element named source."""
     chinese = (language or "zh").startswith("zh")
-    for line in document.lines[:MAX_BYLINES]:
+    searched = chinese or any(word in document.html for word in FOREIGN_HINTS)
+    for line in document.lines[:MAX_BYLINES] if searched else ():
         match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and SOURCE_HINT.search(line) else None
         quoted = match and DISCLAIMER.search(line, line.rfind("\t", 0, match.start()) + 1, match.start())
         name = _name(next(filter(None, match.groups()))) if match and not quoted else None
         if name:
-            if chinese or any(word in document.html for word in FOREIGN_HINTS):
-                return name
-            break
+            return name
     declared = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
     if declared or not chinese:
         return declared

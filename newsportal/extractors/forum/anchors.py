@@ -5,12 +5,12 @@ module only detects them: ``extractors/date`` parses them.
 """
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from newsportal.extractors.fields.date_forms import MONTH, MONTHS, words_of
 from newsportal.extractors.forum.addresses import MAX_CHARS
 from newsportal.extractors.forum.tree import MAX_POSTS, TIME_ATTRIBUTES, Node, Tree
+from newsportal.text.characters import cached_search
 
 MAX_TIME_CHARS: Final = 110  # longer texts are prose; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2
@@ -23,12 +23,15 @@ _UNIT: Final = (
     r"secondi|minuti|or[ae]|giorn[io]|settiman[ae]|mes[ei]|ann[io]|секунд\w*|минут\w*|час\w*|дн\w+|день|недел\w+|месяц\w*|год\w*|лет"
 )
 _CLOCK: Final = r"\d{1,2}[:.h時时点點]\d{2}"
-ABSOLUTE: Final = re.compile(
+NUMERIC: Final = re.compile(
     r"(?<!\d)(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}(?!\d)"
     r"|(?<![\d.])\d{1,2}[-/.]\d{1,2}[-/.](?:(?:19|20)\d\d|\d\d(?=\D{1,6}" + _CLOCK + r"|\W*$))"
-    rf"|(?<!\w){MONTH}\.?\s{{0,3}}\d{{1,2}}(?:st|nd|rd|th)?(?!\d)"
-    rf"|(?<!\d)\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]{{1,3}}(?:de\s)?{MONTH}|(?<!\w){MONTH}\.?,?\s(?:19|20)\d\d(?!\d)"
     r"|(?<!\d)\d{1,2}月\d{1,2}日|(?<![\d.-])\d{2}-\d{2}\s\d{2}:\d{2}(?!\d)|(?<!\d)\d{2}-\d{1,2}-\d{1,2}\s\d{1,2}:\d{2}(?!\d)",
+    re.IGNORECASE,
+)
+ABSOLUTE: Final = re.compile(
+    rf"{NUMERIC.pattern}|(?<!\w){MONTH}\.?\s{{0,3}}\d{{1,2}}(?:st|nd|rd|th)?(?!\d)"
+    rf"|(?<!\d)\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]{{1,3}}(?:de\s)?{MONTH}|(?<!\w){MONTH}\.?,?\s(?:19|20)\d\d(?!\d)",
     re.IGNORECASE,
 )
 RELATIVE: Final = re.compile(
@@ -41,21 +44,24 @@ RELATIVE: Final = re.compile(
     rf"|(?<!\w)(?:mon|tues?|wednes|thurs?|fri|satur|sun)day\W{{0,3}}(?:at)?\W{{0,3}}{_CLOCK}",
     re.IGNORECASE,
 )
+RELATIVE_HINT: Final = re.compile(  # parts of its words, in lower case: for most texts a tenth of its time
+    "前|ago|er|fa|назад|atr|led|temu|vor|l y a|h[aá]|для|今[天日]|昨|[刚剛]|now|day|heute|aujourd|hoy|ogg|сегодня|вчера|aj|aag"
+)
 # An age without a word for "ago" (3h, 10 Monate 3 Wochen): a time only if its element is named so.
 BARE_AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
 TIME_HINT: Final = re.compile(
     r"[\d刚剛jaov](?:(?<=\d)|(?<=[刚剛])[刚剛才]|(?<=j)ust now|(?<=\ba)n?\s\w+\sago|(?<=\bo)ne\s\w+\sago|(?<=v)or ein)"
 )  # a digit, 刚刚, just now, an hour ago, vor einer Stunde; starts with a character class, which makes the search fast
+DIGIT: Final = re.compile(r"\d")
 DATE_HINT: Final = re.compile(r"\d(?:\s?[-/.年月]\s?\d|月)")
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
 UNIX_TIMESTAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
-OTHER_TIME: Final = re.compile(
+is_other_time: Final = cached_search(
     r"regist|joined|join date|member since|mitglied seit|beigetreten|dabei seit|inscri|miembro|membro|iscritto|dołączył"
     r"|lid (?:sinds|geworden)"
     r"|last (?:edited|modified|activity|seen|online|visit|login|updated)|edited (?:by|on|at)|edited:|zuletzt|bearbeitet|geändert|letzte"
     r"|modifi[ée]|dernière|édité|editado|última|ultima|modificat|edycja|gewijzigd|laatst|редакт|регистр"
-    r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends",
-    re.IGNORECASE,
+    r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends"
 )  # words for other dates than the post's: of the member, an edit, an attachment, a vote
 _MEMBER_KEY: Final = r"(?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w"
 MEMBER_LINK: Final = re.compile(  # of an address in lower case; each choice begins with a character, so that re passes over all others
@@ -63,13 +69,12 @@ MEMBER_LINK: Final = re.compile(  # of an address in lower case; each choice beg
     r"|benutzer|mitglied|membre|usuario|utilisateur|author/|player|@[\w.-]+$|user[.-]|forum/user)|memberlist\.php|member\.php|space-uid"
     r"|mod=space|action[=,-](?:view)?pro|viewprofile|profile[.,]|userinfo|userdetail|showprofile|query\?user|dispuser"
 )
-AUTHOR_NAME: Final = re.compile(
+is_author_name: Final = cached_search(
     r"(?<![a-z])(?:post(?:ed)?-?_?by|(?:big)?user-?_?(?:name|link|title-?link)|nick-?_?name|nick|author-?_?(?:name|link|info)?"
     r"|poster(?:-?_?name)?|creator"
     r"|member-?_?name|display-?_?name|screen-?_?name|login|pseudo|from-?_?user|message-?_?(?:author|name)|p_author_name|fn"
     r"|mention|username\w*|authorname"
-    r"|postauthor|post-?author|author\w*name|author|person|cite|owner-?name|name)(?![a-z])",
-    re.IGNORECASE,
+    r"|postauthor|post-?author|author\w*name|author|person|cite|owner-?name|name)(?![a-z])"
 )
 CONTENT: Final = re.compile(
     r"content|message|body|text|(?<![a-z])(?:t_f|tpc_content|cooked|entry|prose|markdown|usercontent|bbwrapper|description|msg"
@@ -92,11 +97,10 @@ OWN_LINK: Final = re.compile(
     r"|post)=\d+|findpost|#\w{0,12}-\d+$",
     re.IGNORECASE,
 )
-QUOTE: Final = re.compile(
+is_quotation: Final = cached_search(
     r"(?<![a-z])(?:bb-?code-?)?(?:block)?(?:quote|zitat|citation|citazione)(?:s|d|text|message|title|header|content|main|body|box"
     r"|table|block|-?container|-?expand)*(?![a-z])|q_reply"
-    r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote",
-    re.IGNORECASE,
+    r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote"
 )  # names of quotations. Complete words: ``selectToQuote`` is a body whose text may be quoted.
 AUTHOR_PROPERTIES: Final = frozenset(("author", "name", "creator"))
 QUOTING: Final = frozenset(("div", "table", "fieldset", "section", "aside", "td", "dl", "details"))
@@ -111,13 +115,16 @@ def is_time(text: str, named: bool = False) -> bool:
     """Return whether a short text contains a time; ``named``: its element is named as a time."""
     if len(text) > MAX_TIME_CHARS or not TIME_HINT.search(text):
         return False
-    return contains_date(text) or bool(RELATIVE.search(text) or (named and BARE_AGE.match(text)))
+    if contains_date(text) or (named and BARE_AGE.match(text)):
+        return True
+    return RELATIVE_HINT.search(text.lower()) is not None and RELATIVE.search(text) is not None
 
 
 def contains_date(text: str) -> bool:
-    """Return whether a text contains an ``ABSOLUTE`` date, after a quick check for digits next to a separator or a month."""
-    may_hold = DATE_HINT.search(text) or not MONTHS.keys().isdisjoint(words_of(text))
-    return may_hold and ABSOLUTE.search(text) is not None
+    """Return whether a text contains an ``ABSOLUTE`` date, after quick checks for digits next to a separator and for a month."""
+    if DATE_HINT.search(text) and NUMERIC.search(text):
+        return True
+    return bool(DIGIT.search(text) and not MONTHS.keys().isdisjoint(words_of(text)) and ABSOLUTE.search(text))
 
 
 def attribute_time(node: Node) -> str | None:
@@ -152,11 +159,6 @@ def is_member_link(link: Node) -> bool:
     return MEMBER_LINK.search(link.element.get("href", "")[:MAX_CHARS].lower()) is not None
 
 
-@lru_cache(maxsize=4096)
-def is_author_name(names: str) -> bool:
-    return AUTHOR_NAME.search(names) is not None
-
-
 def author_nodes(tree: Tree) -> list[bool]:
     """Return for each node whether it looks like a member's name: a short link to a member, or a short element named so."""
     found = [False] * len(tree.nodes)
@@ -170,24 +172,18 @@ def author_nodes(tree: Tree) -> list[bool]:
     return found
 
 
-@lru_cache(maxsize=4096)
-def is_quotation(names: str) -> bool:
-    return QUOTE.search(names) is not None
-
-
 def clear_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
     """Clear ``flags`` within quotations; return the outermost quotations."""
     found = []
-    at = 0
-    while at < len(tree.nodes):
-        node = tree.nodes[at]
+    end = 0
+    for at, node in enumerate(tree.nodes):
+        if at < end:
+            continue
         if not CONTENT.search(node.names) if node.tag == "blockquote" else node.tag in QUOTING and node.names and is_quotation(node.names):
             found.append(at)
             for flag in flags:
                 flag[at : node.stop] = [False] * (node.stop - at)
-            at = node.stop
-        else:
-            at += 1
+            end = node.stop
     return found
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from newsportal.extractors.forum.anchors import ACTIONS, AUTHOR_PROPERTIES, contains_date, is_member_link
@@ -53,7 +54,8 @@ BYLINE: Final = re.compile(
 def find_authors(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int) -> None:
     """Set each record's ``author`` unless a hint has; a hint without a name is dropped."""
     inside = overlay.inside(body, overlay.paths[body].authors)
-    scores = [(_score(tree, overlay, path, flags), number) for number, path in enumerate(overlay.paths) if number not in inside]
+    paths = ((number, path) for number, path in enumerate(overlay.paths) if path.authors and number not in inside)
+    scores = [(_score(tree, overlay, path, flags), number) for number, path in paths]
     order = best_paths(scores)
     if max((score for score, _ in scores), default=0.0) < SURE_SCORE:
         best, most = [], 0.0
@@ -81,8 +83,10 @@ def find_authors(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int)
 
 def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool]) -> float:
     records = len(overlay.records)
+    if sum(flags[at] for at in path.at.values()) < HALF * len(path.at):
+        return 0.0
     strong = AUTHOR_CLASS.search(path.names) is not None
-    if (len(path.at) < COVERED * records and records > 2 and not strong) or sum(flags[at] for at in path.at.values()) < HALF * len(path.at):
+    if len(path.at) < COVERED * records and records > 2 and not strong:
         return 0.0
     names = [text for at in path.at.values() if (text := name_in(tree, at))]
     if len(names) < HALF * len(path.at) or (len(set(names)) == 1 and len(names) >= TEMPLATE_TIMES):
@@ -97,7 +101,11 @@ def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool]) -> f
 
 def name_in(tree: Tree, at: int) -> str | None:
     """Return the author name in a node, without a leading "by" or 作者."""
-    text = tree.short(at, MAX_PIECES)[: 2 * MAX_NAME_CHARS]
+    return bare_name(tree.short(at, MAX_PIECES)[: 2 * MAX_NAME_CHARS])
+
+
+@lru_cache(maxsize=4096)  # members have several posts, and a name is read to find its place and for the post
+def bare_name(text: str) -> str | None:
     text = LABEL.sub("", text).strip(" :：,·|")
     if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or contains_date(text):
         return None

@@ -94,14 +94,15 @@ def select_all(tree: Tree, selector: str) -> list[int]:
         if step.classes:
             nodes = tree.classes.get(step.classes[0], [])
         elif step.tag:
-            nodes = [at for at, node in enumerate(tree.nodes) if node.tag == step.tag]
+            nodes = tree.tags.get(step.tag, [])
         else:
             nodes = list(tree.values[step.attributes[0][0]])
-        matching = [at for at in nodes if _matches(tree, at, step)]  # the index covers one class; the other conditions are checked here
+        if len(step.classes) + (step.tag is not None) > 1 or step.attributes:  # the index covers one class or tag
+            nodes = [at for at in nodes if _matches(tree, at, step)]
         if place and step.child:
             above = frozenset(found)
-            matching = [at for at in matching if tree.nodes[at].parent in above]
-        found = _below(tree, matching, found) if place and not step.child else matching
+            nodes = [at for at in nodes if tree.nodes[at].parent in above]
+        found = _below(tree, nodes, found) if place and not step.child else nodes
     return found
 
 

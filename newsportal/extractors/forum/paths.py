@@ -5,7 +5,7 @@ all posts are more reliable than those of one post: bodies are long and differ, 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -13,8 +13,9 @@ from typing import Final
 from newsportal.extractors.forum.anchors import CONTENT
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.tree import Node, Tree
+from newsportal.text.characters import cached_search
 
-ASIDE: Final = re.compile(
+is_aside: Final = cached_search(
     r"(?<![a-z])(?:sig(?:nature\w*|block|n)?|user-?_?(?:sig\w*|info\w*|details?|stats|profile|card|title|rank|extras?|badges?"
     r"|meta|cell)|profile\w*"
     r"|post-?_?(?:profile|details|author\w*|user\w*|buttons?|controls?|foot\w*|options|actions?|meta|info|menu|head\w*)|author\w*"
@@ -28,8 +29,7 @@ ASIDE: Final = re.compile(
     r"|messageUserInfo|messageMeta|signature|pls|ratelog|rate|cm|pcb-comment|psth|modact|advert\w*|ads?|sponsor\w*|banner|sr-only"
     r"|visually-hidden|screen-reader-text"
     r"|js-comments|comments-link|hidden|d-none|editor|quick-?reply|post-?signature|reply-?(?:to|links?|form)|comment-?(?:form"
-    r"|actions?|tools|meta|footer))(?![a-z])",
-    re.IGNORECASE,
+    r"|actions?|tools|meta|footer))(?![a-z])"
 )  # names of a post's parts other than its text: user card, signature, buttons, edit notes, hidden tips
 STATE_CLASSES: Final = frozenset(
     "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
@@ -111,29 +111,21 @@ def overlay_records(tree: Tree, signs: Signs, records: Sequence[Record]) -> Over
     paths = [Path(-1, "", "")]
     numbers: dict[Key, int] = {}
     of_node: dict[int, int] = {}
+    nodes, plain = tree.nodes, tree.plain
     roots = {at for record in records for at in record.nodes}
     for number, record in enumerate(records):
         paths[0].at[number] = record.nodes[0]
-        for place, top in enumerate(record.nodes):
-            of_node[top] = 0
-            if len(record.nodes) > 1:
-                key = (0, tree.nodes[top].tag, signature(tree.nodes[top].names), min(place, 3))
-                of_node[top] = _add_node(tree, signs, paths, numbers, number, top, key)
-            at, count = top + 1, 0
-            places: dict[tuple[int, str, str], int] = {}
-            while at < tree.nodes[top].stop and count < MAX_NODES:
-                node = tree.nodes[at]
-                if at in roots:
-                    at = node.stop
-                    continue
-                count += 1
-                ordinal, name = 0, signature(node.names) if node.names else ""
-                if node.tag not in UNCOUNTED_TAGS:
-                    form = (node.parent, node.tag, name)
-                    ordinal = places[form] = places.get(form, -1) + 1
-                key = (of_node[node.parent], node.tag, name, ordinal if ordinal < MAX_PLACE else MAX_PLACE)
-                of_node[at] = _add_node(tree, signs, paths, numbers, number, at, key)
-                at += 1
+        for at, key in keys_of(tree, record, roots, of_node):
+            if (found := numbers.get(key)) is None:
+                found = numbers[key] = len(paths)
+                paths.append(Path(key[0], key[1], nodes[at].names))
+            path, node, of_node[at] = paths[found], nodes[at], found
+            path.at.setdefault(number, at)
+            if mass := plain[node.last] - plain[node.first]:
+                path.mass += mass
+                path.masses[number] = path.masses.get(number, 0) + mass
+            path.times += signs.times[node.stop] > signs.times[at]
+            path.authors += signs.authors[node.stop] > signs.authors[at]
     total = paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
     for path in paths[1:]:
         above = paths[path.above]
@@ -154,26 +146,27 @@ def overlay_records(tree: Tree, signs: Signs, records: Sequence[Record]) -> Over
     return Overlay(paths, of_node, records)
 
 
-def _add_node(tree: Tree, signs: Signs, paths: list[Path], numbers: dict[Key, int], number: int, at: int, key: Key) -> int:
-    """Add node ``at`` of post ``number`` to the path with ``key`` and return the path's number."""
-    node = tree.nodes[at]
-    if (found := numbers.get(key)) is None:
-        found = numbers[key] = len(paths)
-        paths.append(Path(key[0], key[1], node.names))
-    path, stop = paths[found], node.stop
-    path.at.setdefault(number, at)
-    if mass := tree.plain[node.last] - tree.plain[node.first]:
-        path.mass += mass
-        path.masses[number] = path.masses.get(number, 0) + mass
-    path.times += signs.times[stop] > signs.times[at]
-    path.authors += signs.authors[stop] > signs.authors[at]
-    return found
-
-
-@lru_cache(maxsize=4096)
-def is_aside(names: str) -> bool:
-    """Return whether a node's names exclude it from the text of a post."""
-    return bool(names) and ASIDE.search(names) is not None
+def keys_of(tree: Tree, record: Record, roots: Collection[int], of_node: dict[int, int]) -> Iterator[tuple[int, Key]]:
+    """Yield the nodes of a post with the keys of their paths, which the caller numbers (``of_node``); its only node has path 0."""
+    nodes = tree.nodes
+    for place, top in enumerate(record.nodes):
+        of_node[top] = 0
+        if len(record.nodes) > 1:
+            yield top, (0, nodes[top].tag, signature(nodes[top].names), min(place, 3))
+        at, count, stop = top + 1, 0, nodes[top].stop
+        places: dict[tuple[int, str, str], int] = {}
+        while at < stop and count < MAX_NODES:
+            if at in roots:
+                at = nodes[at].stop
+                continue
+            node = nodes[at]
+            count += 1
+            ordinal, name, tag = 0, signature(node.names) if node.names else "", node.tag
+            if tag not in UNCOUNTED_TAGS:
+                form = (node.parent, tag, name)
+                ordinal = places[form] = places.get(form, -1) + 1
+            yield at, (of_node[node.parent], tag, name, ordinal if ordinal < MAX_PLACE else MAX_PLACE)
+            at += 1
 
 
 def best_paths(scores: Iterable[tuple[float, int]]) -> list[int]:

@@ -64,11 +64,7 @@ def post_of(scene: PostContext, record: Record) -> Post:
     body = record.nodes[0] if record.body is None else record.body
     when, date_text = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
     holes = _holes(scene, record, body)
-    quotes = []
-    for at in _inside(tree, body, scene.quotes):  # holes are in page order, none in another
-        place = bisect_right(holes, at)
-        if place == 0 or not tree.contains(holes[place - 1], at):
-            quotes.append(at)
+    quotes = _outside(tree, body, holes, scene.quotes)
     full = _cleaned(tree.lines(body, holes))
     unquoted = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
     quoted = "\n".join(line for at in quotes for line in tree.lines(at))
@@ -93,6 +89,15 @@ def _inside(tree: Tree, top: int, nodes: Sequence[int]) -> Sequence[int]:
     return nodes[bisect_right(nodes, top) : bisect_left(nodes, tree.nodes[top].stop)]
 
 
+def _outside(tree: Tree, body: int, holes: Sequence[int], nodes: Sequence[int]) -> list[int]:
+    """Return those of ``nodes`` that are below ``body`` and in none of its ``holes``; all are in page order, no hole is in another."""
+    start, found = bisect_right(nodes, body), list[int]()
+    for hole in holes:
+        found += nodes[start : bisect_left(nodes, hole, start)]
+        start = bisect_left(nodes, tree.nodes[hole].stop, start)
+    return [*found, *nodes[start : bisect_left(nodes, tree.nodes[body].stop, start)]]
+
+
 def _holes(scene: PostContext, record: Record, body: int) -> list[int]:
     """Return the nodes in a body that are not the post's text: signatures, buttons, hidden tips, nested posts, its header."""
     tree = scene.tree
@@ -114,16 +119,15 @@ def _cleaned(lines: Sequence[str]) -> list[str]:
 def _images(scene: PostContext, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
     tree = scene.tree
     found: dict[str, Image] = {}
-    skipped, following = frozenset(holes), body + 1
-    while (at := following) < tree.nodes[body].stop:  # holes are not walked through, so posts in posts stay linear
-        following = tree.nodes[at].stop if at in skipped else at + 1
-        node = tree.nodes[at]
-        if node.tag != "img" or at in skipped or len(found) >= MAX_IMAGES:
+    for at in _outside(tree, body, holes, tree.tags.get("img", ())):
+        image = tree.nodes[at].element
+        if any((size := image.get(name, "")).isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height")):
             continue
-        url = source_of(node.element, scene.document.base)
-        small = any((size := node.element.get(name, "")).isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))
-        if url and not small and not ICON.search(url) and not SMILEY.search(f"{url} {node.element.get('class', '')}"):
+        url = source_of(image, scene.document.base)
+        if url and not ICON.search(url) and not SMILEY.search(f"{url} {image.get('class', '')}"):
             found.setdefault(url, Image(url))
+            if len(found) >= MAX_IMAGES:
+                break
     return tuple(found.values())
 
 

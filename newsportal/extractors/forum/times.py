@@ -11,7 +11,7 @@ from typing import Final
 
 from newsportal.extractors.fields.date import default_zone, find_dates, is_plausible, parse_date
 from newsportal.extractors.fields.date_forms import CHINA, parse_number
-from newsportal.extractors.forum.anchors import ABSOLUTE, OTHER_TIME, TIMED_NAME, UNIX_TIMESTAMP, attribute_time
+from newsportal.extractors.forum.anchors import ABSOLUTE, TIMED_NAME, UNIX_TIMESTAMP, attribute_time, is_other_time
 from newsportal.extractors.forum.paths import Overlay, Path, best_paths, same_leaf, signature
 from newsportal.extractors.forum.tree import LINE_BREAK, Tree
 from newsportal.text import CJK, chinese_share, clean
@@ -147,11 +147,11 @@ def find_times(tree: Tree, overlay: Overlay, flags: Sequence[bool], body: int, c
     paths, inside = overlay.paths, overlay.inside(body, overlay.paths[body].times)
     posts: dict[str, set[int]] = {}
     for path in paths:
-        if path.names:
+        if path.times and path.names:
             posts.setdefault(signature(path.names), set()).update(place for place, at in path.at.items() if flags[at])
     covers = {name: len(places) for name, places in posts.items()}
-    scores = ((_score(tree, overlay, path, flags, covers, calendar), number) for number, path in enumerate(paths) if number not in inside)
-    order = best_paths(scores)
+    timed = ((number, path) for number, path in enumerate(paths) if path.times and number not in inside)
+    order = best_paths((_score(tree, overlay, path, flags, covers, calendar), number) for number, path in timed)
     for place, record in enumerate(overlay.records):
         if record.time is not None and time_of(tree, record.time, calendar)[0] is not None:
             continue
@@ -184,12 +184,12 @@ def _score(tree: Tree, overlay: Overlay, path: Path, flags: Sequence[bool], cove
 def _is_anothers(tree: Tree, at: int) -> bool:
     """Return whether the date is that of a member, an edit or an attachment: by its names, its text and the text before it."""
     node = tree.nodes[at]
-    if node.names and OTHER_TIME.search(node.names):
+    if node.names and is_other_time(node.names):
         return True
     text = _short_text(tree, at)
     match = ABSOLUTE.search(text)
     before = text[max(0, match.start() - BEFORE_CHARS) : match.start()] if match else text[:BEFORE_CHARS]
-    if OTHER_TIME.search(before):
+    if is_other_time(before):
         return True
     found, place = "", node.first - 1
     while place >= 0 and len(found) < BEFORE_CHARS and node.first - place < BEFORE_PIECES:
@@ -198,7 +198,7 @@ def _is_anothers(tree: Tree, at: int) -> bool:
             break
         found = (" " if piece == LINE_BREAK else piece) + found
         place -= 1
-    return OTHER_TIME.search(clean(found)[-BEFORE_CHARS:]) is not None
+    return is_other_time(clean(found)[-BEFORE_CHARS:])
 
 
 def _short_text(tree: Tree, at: int) -> str:

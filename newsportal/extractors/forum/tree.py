@@ -49,14 +49,13 @@ class Node:
 
 @dataclass
 class Tree:
-    """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in; ``linked``: in a link.
+    """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in.
     ``named``: the nodes by their ``class`` as written; ``values``: value by node of each of ``KEPT_ATTRIBUTES``; ``timed``: the nodes with
     an attribute that may contain a time; ``floors``: cache of the floors that nodes name, as nested posts are searched repeatedly."""
 
     nodes: list[Node] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     owner: list[int] = field(default_factory=list)
-    linked: list[bool] = field(default_factory=list)
     named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     values: dict[str, dict[int, str]] = field(default_factory=lambda: {key: {} for key in KEPT_ATTRIBUTES})
     timed: set[int] = field(default_factory=set)
@@ -72,10 +71,12 @@ class Tree:
     @cached_property
     def plain(self) -> list[int]:
         """Cumulative visible characters outside links and template texts, by piece."""
-        templates = self.templates
+        templates, linked = self.templates, bytearray(len(self.pieces))
+        for link in map(self.nodes.__getitem__, self.tags.get("a", ())):
+            linked[link.first : link.last] = b"\1" * (link.last - link.first)
         counts = (
-            0 if linked or piece == LINE_BREAK or piece in templates else visible_length(piece)
-            for piece, linked in zip(self.pieces, self.linked, strict=True)
+            0 if in_link or piece == LINE_BREAK or piece in templates else visible_length(piece)
+            for piece, in_link in zip(self.pieces, linked, strict=True)
         )
         return [0, *accumulate(counts)]
 
@@ -87,6 +88,14 @@ class Tree:
             for word in dict.fromkeys(name.split()):
                 found[word] += nodes
         return {word: sorted(nodes) for word, nodes in found.items()}
+
+    @cached_property
+    def tags(self) -> dict[str, list[int]]:
+        """Tag → the nodes that have it, in page order."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for at, node in enumerate(self.nodes):
+            found[node.tag].append(at)
+        return found
 
     @cached_property
     def _paths(self) -> dict[int, str]:
@@ -154,40 +163,35 @@ class Tree:
 
 def read_tree(body: dom.Element) -> Tree:
     tree = Tree()
-    current, links, in_pre = -1, 0, 0
+    current, count, in_pre = -1, 0, 0
     events, breaking = dom.walk(body), dom.BREAKING_TAGS
-    nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
+    nodes, pieces, owner = tree.nodes, tree.pieces, tree.owner
     top: dom.Element | None = None  # the element of the current node
     last = LINE_BREAK  # the last piece
     for event, element in events:
         tag = element.tag
         if event == "start":
-            hidden = tag == "noscript" and sum(map(len, map(str.strip, element.itertext()))) < NOSCRIPT_CHARS
-            if hidden or tag in SKIPPED_TAGS:
+            if tag in SKIPPED_TAGS or (tag == "noscript" and sum(map(len, map(str.strip, element.itertext()))) < NOSCRIPT_CHARS):
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
             if last is not LINE_BREAK and tag in breaking:
                 pieces.append(last := LINE_BREAK)
                 owner.append(current)
-                linked.append(False)
             attributes = element.items()
-            nodes.append(Node(element, current, tag, _names_of(tree, attributes) if attributes else "", len(pieces)))
-            current, top = len(nodes) - 1, element
-            links += tag == "a"
+            nodes.append(Node(element, current, tag, _names_of(tree, count, attributes) if attributes else "", len(pieces)))
+            current, count, top = count, count + 1, element
             in_pre += tag == "pre"
             text = element.text
         else:
             text = element.tail if element is not body else None
             if top is element:
                 node = nodes[current]
-                node.stop, node.last, current = len(nodes), len(pieces), node.parent
+                node.stop, node.last, current = count, len(pieces), node.parent
                 top = nodes[current].element
-                links -= tag == "a"
                 in_pre -= tag == "pre"
                 if last is not LINE_BREAK and tag in breaking:
                     pieces.append(last := LINE_BREAK)
                     owner.append(current)
-                    linked.append(False)
         if text:
             if not text.isspace():
                 last = text if in_pre else text.replace("\n", " ")
@@ -197,27 +201,26 @@ def read_tree(body: dom.Element) -> Tree:
                 last = SPACE
             pieces.append(last)
             owner.append(current)
-            linked.append(links > 0)
     return tree
 
 
-def _names_of(tree: Tree, attributes: Iterable[tuple[str, str]]) -> str:
-    """Return the names of the next node. Its other attributes are recorded in ``tree``."""
+def _names_of(tree: Tree, at: int, attributes: Iterable[tuple[str, str]]) -> str:
+    """Return the names of node ``at``. Its other attributes are recorded in ``tree``."""
     name = ident = ""
     hidden = False
     for key, value in attributes:
         if key == "class":
             name = value
-            tree.named[name].append(len(tree.nodes))
+            tree.named[name].append(at)
         elif key == "id":
-            tree.values[key][len(tree.nodes)] = value
+            tree.values[key][at] = value
             ident = "#" + "".join(_DIGITS.sub("", value[:MAX_NAME_CHARS]).split()) if value else ""
+        elif key in TIME_NAMES:
+            tree.timed.add(at)
+        elif key in KEPT_ATTRIBUTES:
+            tree.values[key][at] = value
         elif key == "hidden" or (key == "style" and HIDDEN.search(value)):
             hidden = True
-        elif key in TIME_NAMES:
-            tree.timed.add(len(tree.nodes))
-        elif key in KEPT_ATTRIBUTES:
-            tree.values[key][len(tree.nodes)] = value
     names = _names(name, ident) if name or ident else ""
     return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
 

@@ -15,10 +15,11 @@ from typing import Final
 
 from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.article.joining import is_pager
-from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED_TAGS, PagePicture, has_name
+from newsportal.extractors.gallery.pictures import ASIDE_TAGS, SKIPPED_TAGS, PagePicture, has_name, is_aside
 from newsportal.extractors.images.article_images import caption_of
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
+from newsportal.text.characters import cached_search
 
 MAX_SLIDE_CHARS: Final = 600  # characters of one picture's caption: agencies' longest captions have some 400, an article's text more
 MAX_SLIDE_LINES: Final = 4
@@ -27,10 +28,9 @@ MAX_LEVELS: Final = 12  # Levels above a picture that are searched for its box
 MAX_BOX_CHARS: Final = 20_000
 MIN_WORDS: Final = 2  # Letters of the shortest line with a meaning
 MIN_INTRODUCTION_LETTERS: Final = 15  # letters of the shortest line outside the pictures' box that counts as the story's text
-SEPARATE_NAME: Final = re.compile(
+is_separate: Final = cached_search(
     r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
-    r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])",
-    re.IGNORECASE,
+    r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])"
 )  # Class and id of short elements near pictures that do not describe them
 MAX_SEPARATE_CHARS: Final = 60  # characters; longer text is used in spite of such a name
 NOISE: Final = re.compile(
@@ -214,9 +214,9 @@ def _is_unrelated(node: dom.Element, around: set[dom.Element]) -> bool:
     tag = node.tag
     if node in around:
         return False
-    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS or has_name(ASIDE, node):
+    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS or has_name(is_aside, node):
         return True
-    if not has_name(SEPARATE_NAME, node):
+    if not has_name(is_separate, node):
         return False
     text = 0
     for number, part in enumerate(node.itertext()):

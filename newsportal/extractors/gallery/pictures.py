@@ -8,7 +8,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal
 
@@ -19,23 +18,22 @@ from newsportal.extractors.lists.hub_urls import Address
 from newsportal.extractors.lists.page_turns import link_label
 from newsportal.items import Image
 from newsportal.text import dom
+from newsportal.text.characters import cached_search
 
 # Patterns that classify a picture: classes and ids around it, attributes, file names, ``alt`` texts.
 
-ASIDE: Final = re.compile(
+is_aside: Final = cached_search(
     r"relat|recommend|tuijian|xiangguan|guess|comment|cmt|pinglun|(?<![a-z])foot|copyright|(?<![a-z])nav(?![a-z])|menu|topbar|toolbar|breadcrumb"
     r"|search|share|social|weixin|wechat|qr-?code|erweima|ewm|side-?bar|(?<![a-z])side(?![a-z])|aside|widget|banner|advert|(?<![a-z])ads?(?![a-z])"
     r"|(?<![a-z])ad[-_]|[-_]ad(?![a-z])|sponsor|guanggao|popup|author|avatar|(?<![a-z])user-?(?:info|name|pic|head|card|face)|profile|(?<![a-z])rank|(?<![a-z])hot(?![a-z])|login|friend"
-    r"|logo|download|app-?(?:down|code)|more(?![a-z])|promo|next-?(?:group|album|set|story|gallery)|prev-?(?:group|album|set|story|gallery)|also|latest",
-    re.IGNORECASE,
+    r"|logo|download|app-?(?:down|code)|more(?![a-z])|promo|next-?(?:group|album|set|story|gallery)|prev-?(?:group|album|set|story|gallery)|also|latest"
 )  # Class and id of elements beside a story
 ASIDE_TAGS: Final = frozenset(("nav", "aside", "footer"))
-SHOWCASE: Final = re.compile(
-    r"(?<![a-z])(?:gallery|album|slides?|slideshow|photo|pic|picture|img|image|main|content|article|big|figure|swiper|viewer|stage|tuji|tuku)(?![a-z])",
-    re.IGNORECASE,
+is_showcase: Final = cached_search(
+    r"(?<![a-z])(?:gallery|album|slides?|slideshow|photo|pic|picture|img|image|main|content|article|big|figure|swiper|viewer|stage|tuji|tuku)(?![a-z])"
 )  # Class and id of elements with a story's pictures
 # Class and id of a row of thumbnails.
-THUMBNAIL_STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
+is_thumbnail_strip: Final = cached_search(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots")
 BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
 BACKGROUND_ATTRIBUTES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
 LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)  # attributes with the large ``src``
@@ -92,7 +90,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
             if tag in ASIDE_TAGS:
                 asides.append(node)
             continue
-        if tag in ASIDE_TAGS or (has_name(ASIDE, node) and node not in titled):
+        if tag in ASIDE_TAGS or (has_name(is_aside, node) and node not in titled):
             asides.append(node)
         if tag == "a":
             links.append(node)
@@ -133,14 +131,9 @@ def _background(node: dom.Element, base: str) -> str | None:
     return dom.join(base, value.strip()) if value and not value.startswith("data:") else None
 
 
-def has_name(pattern: re.Pattern[str], node: dom.Element) -> bool:
+def has_name(matches: Callable[[str], bool], node: dom.Element) -> bool:
     name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
-    return name != " " and _matches(pattern, name)
-
-
-@lru_cache(maxsize=4096)  # pages repeat few distinct names
-def _matches(pattern: re.Pattern[str], name: str) -> bool:
-    return pattern.search(name) is not None
+    return name != " " and matches(name)
 
 
 LinkKind = Literal["none", "story", "page", "site"]  # target of the picture's link: none, a page of the story, of the site, of another site
@@ -264,9 +257,9 @@ def _classify(walked: WalkedPicture, document: dom.Document, is_story_page: Call
         lead,
         target,
         aside=walked.aside,
-        small=small or (not walked.large and any(has_name(THUMBNAIL_STRIP, box) for box in (node, *around))),
+        small=small or (not walked.large and any(has_name(is_thumbnail_strip, box) for box in (node, *around))),
         form="/".join(re.sub(r"\d+", "", f"{box.tag}.{box.get('class') or ''}"[:80]) for box in (node, *around)),
-        showcased=any(has_name(SHOWCASE, box) for box in (node, *around)),
+        showcased=any(has_name(is_showcase, box) for box in (node, *around)),
         caption=walked.caption,
     )
 

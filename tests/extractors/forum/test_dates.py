@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newsportal.extractors.forum.anchors import floor_of, is_time
+from newsportal.extractors.forum.anchors import RELATIVE, RELATIVE_HINT, floor_of, is_time
 from newsportal.extractors.forum.times import parse_time
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
@@ -56,6 +56,17 @@ def test_time_like_text_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", ["12", "Posts: 1,234", "price 20.50", "v1.2.3", "see chapter 3", "3h"])
 def test_other_text_is_not_time_like(text: str) -> None:
     assert not is_time(text)
+
+
+def test_quick_check_loses_no_relative_time() -> None:
+    """Every word of ``RELATIVE`` has a part in ``RELATIVE_HINT``: add those of a new language to both, and here."""
+    after, before = "前 之前 以前 ago her fa назад atrás geleden temu", "vor,il y a,hace,há,для"
+    days = "今天 昨天 今日 昨日 today yesterday heute gestern aujourd'hui hier hoy ayer oggi ieri сегодня вчера wczoraj dzisiaj vandaag"
+    week = "gisteren monday tuesday wednesday thursday friday saturday sunday"
+    texts = [f"3 min {word}" for word in after.split()] + [f"{word} 3 min" for word in before.split(",")] + ["刚刚", "剛才", "just now"]
+    for text in [*texts, *(f"{word} 10:30" for word in f"{days} {week}".split())]:
+        assert RELATIVE.search(text), text
+        assert all(RELATIVE_HINT.search(form.lower()) for form in (text, text.upper(), text.title())), text
 
 
 def test_bare_age_is_a_time_in_a_time_element() -> None:
