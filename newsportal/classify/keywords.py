@@ -120,7 +120,7 @@ def _phrase_weights(title: str, both: str) -> dict[str, float]:
     """Return the weights of words and new words; ``both`` is title and body, folded."""
     cut, value_of, kind_of = cutter().cut, _table().get, word_kinds().get
     words = list(cut(both))
-    edges = {word for word, value in zip(words, map(value_of, words), strict=True) if not "\u3400" <= word < "\ua000" or value == 0.0}
+    edges = {word for word in set(words) if not "\u3400" <= word < "\ua000" or value_of(word) == 0.0}
     new = new_words(words, both, edges | NEVER_JOINED)
     if new:
         parts = re.split(f"({'|'.join(sorted(map(re.escape, new), key=lambda word: (-len(word), word)))})", both)
@@ -128,15 +128,17 @@ def _phrase_weights(title: str, both: str) -> dict[str, float]:
     counts = Counter(words)
     usual = value_of(DEFAULT_KEY) or 0.0
     weights = {}
-    for (word, times), value, kind in zip(counts.items(), map(value_of, counts), map(kind_of, counts), strict=True):
+    for (word, times), value in zip(counts.items(), map(value_of, counts), strict=True):
+        if value == 0.0 and word not in new:
+            continue
         if word in new:
             value = usual * NEW_WORD * (1.0 + LENGTH_BONUS * (len(word) - 2))
         elif value is None:
             value = _unknown(word, usual) * (ONCE_FACTOR if times == 1 and word >= "\u3400" else 1.0) if word[1:] else 0.0
-        elif kind == VERB and times < RARE_TIMES:
+        elif times < RARE_TIMES and kind_of(word) == VERB:
             value *= RARE_VERB
         if value > 0.0:
-            in_title = (TITLE if times > 1 or kind == NAME_KIND else TITLE_ONLY_WEIGHT) if word in title else 0.0
+            in_title = (TITLE if times > 1 or kind_of(word) == NAME_KIND else TITLE_ONLY_WEIGHT) if word in title else 0.0
             weights[word] = (times + in_title) * value
     return weights
 

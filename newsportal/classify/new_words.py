@@ -11,8 +11,9 @@ A segmenter splits such a word (白鹭 / 滩观 / 鸟季), differently in every 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import accumulate, groupby, pairwise
+from operator import add
 from typing import Final, NamedTuple
 
 from newsportal.text.characters import cache_once
@@ -76,21 +77,21 @@ def _kinds() -> dict[str, float]:
     }
 
 
-def new_words(words: Sequence[str], text: str, edges: Container[str]) -> frozenset[str]:
+def new_words(words: Sequence[str], text: str, edges: Set[str]) -> frozenset[str]:
     """Return the new words of ``text``. ``words``: its segmentation; ``edges``: words that delimit clauses."""
     places: defaultdict[str, list[tuple[str | int, str | int]]] = defaultdict(list)  # string -> its left and right neighbours
     compounds, lookup = set[str](), word_kinds().get
     # Only clauses that contain a repeated string that is not a dictionary word are examined: two characters across a word boundary, or of
     # an unknown word. Most texts have few of them, and each is expensive.
-    repeated = {left + right for (left, right), times in Counter(pairwise(text)).items() if times > 1}
-    kind_of = dict(zip(words, map(word_kinds().get, words), strict=True))
-    candidates = {at for at, word in enumerate(words) if kind_of[word] is None and (word[:2] in repeated or word[-2:] in repeated)}
-    candidates |= {at for at, (word, after) in enumerate(pairwise(words)) if word[-1] + after[0] in repeated and after not in edges}
-    numbers = list(accumulate([word in edges for word in words]))
-    boundaries = [-1, *[at for at, word in enumerate(words) if word in edges], len(words)]
-    selected = sorted({numbers[at] for at in candidates if words[at] not in edges})
-    clauses = [words[boundaries[number] + 1 : boundaries[number + 1]] for number in selected]
-    for number, pieces in enumerate(run for clause in clauses for run in _noun_runs(list(_pieces(clause, lookup)), lookup)):
+    repeated = {pair for pair, times in Counter(map(add, text, text[1:])).items() if times > 1}
+    unknown = {word for word in set(words) - edges if (word[:2] in repeated or word[-2:] in repeated) and lookup(word) is None}
+    clauses = [list(clause) for is_edge, clause in groupby(words, edges.__contains__) if not is_edge]
+    selected = (
+        clause
+        for clause in clauses
+        if not unknown.isdisjoint(clause) or any(left[-1] + right[0] in repeated for left, right in pairwise(clause))
+    )
+    for number, pieces in enumerate(run for clause in selected for run in _noun_runs(list(_pieces(clause, lookup)), lookup)):
         if len(pieces) == 1 and not pieces[0].is_raw:
             continue
         joined = "".join(piece.text for piece in pieces)
