@@ -155,5 +155,5 @@ def mcp(token: Token = None, sources: SourcesFile = None) -> None:
             asyncio.run(serve_stdio(Caller(app, token, "", app.state.portal.site.url or "")))
         finally:
             follower.stop()
-            app.state.jobs.stop()
+            app.state.jobs.runner.close()
             app.state.portal.stop()
