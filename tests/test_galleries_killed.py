@@ -11,7 +11,7 @@ import pytest
 from killed_crawl import crawl_and_kill
 from sqlalchemy import select
 
-from newsportal.store.gallery_rows import page_of
+from newsportal.store.galleries import PAGES
 from newsportal.store.gallery_tables import GALLERY_PAGES
 from newsportal.store.link_tables import LINKS, STORED
 from tests.forked import Started
@@ -64,7 +64,7 @@ def read_pages(sources: Path) -> tuple[set[str], set[str]]:
     try:
         with store.galleries._read() as connection:
             over = set(connection.scalars(select(LINKS.c.id).where(LINKS.c.state == STORED)))
-            read_urls = {page_of(content).url for content in connection.scalars(select(GALLERY_PAGES.c.content))}
+            read_urls = {page.url for page in PAGES.validate_python(connection.scalars(select(GALLERY_PAGES.c.content)).all())}
         stories = [article for article in store.all_articles() if article.id in over]
         complete = {article.url for article in stories if (found := store.galleries.gallery(article.id)) and found.complete}
     finally:

@@ -177,15 +177,15 @@ def _queue(sources: Sources) -> Result:
     """Check the queue of requests. A crawl creates a missing one; an unavailable one and requests set aside are problems."""
     from newsportal.cli.frontier import open_queues
 
-    with open_queues(sources, None) as found:
-        states = [queue.state(1) for _, queue in found.queues]
+    with open_queues(sources, None) as (place, queues):
+        states = [queue.state(1) for queue in queues.values()]
     if not states:
-        return Result(None, f"{found.place}: none yet; the first crawl creates it")
+        return Result(None, f"{place}: none yet; the first crawl creates it")
     waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
     requests = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
     workers = counted(sum(len(state.workers) for state in states), "worker")
     remedy = "for the requests and reasons: newsportal frontier aside" if aside else None
-    return Result(not aside, f"{found.place}: {requests}, {workers}, {aside} set aside", remedy)
+    return Result(not aside, f"{place}: {requests}, {workers}, {aside} set aside", remedy)
 
 
 def _browser(sources: Sources) -> Result:

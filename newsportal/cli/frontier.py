@@ -1,9 +1,9 @@
 """``newsportal frontier``: the state of the queue of requests, and requests that were set aside."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,14 +28,6 @@ Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids or
 Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts to list.")]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQueues:
-    """The selected queues. ``place``: their location, for display."""
-
-    place: str
-    queues: tuple[tuple[str, Queue], ...]
-
-
 def frontier(ctx: typer.Context, spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Show waiting requests, workers, busy hosts and requests that were set aside."""
     if ctx.invoked_subcommand is None:
@@ -44,13 +36,13 @@ def frontier(ctx: typer.Context, spider: Spider = None, hosts: Hosts = 10, sourc
 
 def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Show waiting requests, workers, busy hosts and requests that were set aside."""
-    with open_queues(sources, spider) as found:
-        states = [queue.state(hosts) for _, queue in found.queues]
-        retries = [row for _, queue in found.queues for row in queue.retries()]
+    with open_queues(sources, spider) as (place, queues):
+        states = [queue.state(hosts) for queue in queues.values()]
+        retries = [row for queue in queues.values() for row in queue.retries()]
     if as_json:
         print_json(*(queue_state(state, retries) for state in states))
     else:
-        _show(rows_of(found.place, states, retries))
+        _show(rows_of(place, states, retries))
 
 
 def aside(
@@ -60,11 +52,11 @@ def aside(
     as_json: AsJson = False,
 ) -> None:
     """List the requests during which several workers died."""
-    with open_queues(sources, spider) as found:
+    with open_queues(sources, spider) as (_, queues):
         rows = [
             {"queue": name, "id": entry.task.id, "url": url_of(entry.task.body), **pick(entry.task, "host", "source")}
             | {"reason": entry.reason, "tries": entry.tries, "since": _iso(moment(entry.since))}
-            for name, queue in found.queues
+            for name, queue in queues.items()
             for entry in queue.aside(limit)
         ]
     if as_json or not rows:
@@ -78,23 +70,23 @@ def aside(
 
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Put requests that were set aside back into the queue."""
-    with open_queues(sources, spider) as found:
-        _print_count("again", sum(queue.requeue(names) for queue, names in _select(found, ids)), "{} will be requested again", as_json)
+    with open_queues(sources, spider) as (_, queues):
+        _print_count("again", sum(queue.requeue(names) for queue, names in _select(queues, ids)), "{} will be requested again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Drop requests that were set aside, until a list page links to them again."""
-    with open_queues(sources, spider) as found:
-        _print_count("dropped", sum(queue.drop(names) for queue, names in _select(found, ids)), "{} forgotten", as_json)
+    with open_queues(sources, spider) as (_, queues):
+        _print_count("dropped", sum(queue.drop(names) for queue, names in _select(queues, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Drop all waiting requests, until a list page links to them again."""
-    with open_queues(sources, spider) as found:
-        waiting = sum(state.waiting + state.later for state in (queue.state(1) for _, queue in found.queues))
-        if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {found.place}?", err=True):
+    with open_queues(sources, spider) as (place, queues):
+        waiting = sum(state.waiting + state.later for state in (queue.state(1) for queue in queues.values()))
+        if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {place}?", err=True):
             raise typer.Exit(1)
-        _print_count("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)
+        _print_count("cleared", sum(queue.clear() for queue in queues.values()), "{} forgotten", as_json)
 
 
 def queue_state(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str, Any]:
@@ -113,8 +105,8 @@ def queue_state(state: QueueState, retries: Collection[WaitingLinks] = ()) -> di
 
 
 @contextmanager
-def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[OpenQueues]:
-    """Open the queues of ``sources.yaml``: all, or one spider's. Raises ``NewsportalError``, also for a missing queue."""
+def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[tuple[str, Mapping[str, Queue]]]:
+    """Open the queues of ``sources.yaml``: all, or one spider's. Yield their location and name → queue. Raises ``NewsportalError``."""
     from newsportal.crawl.addon import scrapy_settings
     from newsportal.crawl.queues import open_queue, place, queue_names
 
@@ -125,15 +117,15 @@ def open_queues(file: Path | Sources | None, spider: str | None) -> Iterator[Ope
         raise NewsportalError(f"{location}: there is no queue for the spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
     with ExitStack() as stack:
         selected = [spider] if spider else names
-        yield OpenQueues(location, tuple((name, stack.enter_context(closing(open_queue(config, settings, name)))) for name in selected))
+        yield location, {name: stack.enter_context(closing(open_queue(config, settings, name))) for name in selected}
 
 
-def _select(found: OpenQueues, names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
+def _select(queues: Mapping[str, Queue], names: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
     """Return the selected requests per queue: all that were set aside, or those named. Raises ``NewsportalError`` for an unknown one."""
     if not names:
-        return [(queue, None) for _, queue in found.queues]
+        return [(queue, None) for queue in queues.values()]
     unknown, result = set(names), []
-    for _, queue in found.queues:
+    for queue in queues.values():
         ids = []
         for entry in queue.aside(MAX_SET_ASIDE):
             if matching := {name for name in names if entry.task.id.startswith(name) or url_of(entry.task.body) == name}:

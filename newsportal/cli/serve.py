@@ -109,11 +109,11 @@ def poller(sources: Sources) -> Ask:
     def ask() -> Queues:
         from newsportal.cli.frontier import open_queues, rows_of
 
-        with open_queues(sources, None) as found:
-            states = [queue.state(MAX_HOSTS) for _, queue in found.queues]
-            aside = [(name, item) for name, queue in found.queues for item in queue.aside(MAX_SET_ASIDE)]
-            retries = [row for _, queue in found.queues for row in queue.retries()]
-        rows = rows_of(found.place, states, retries, aside)
+        with open_queues(sources, None) as (place, queues):
+            states = [queue.state(MAX_HOSTS) for queue in queues.values()]
+            aside = [(name, item) for name, queue in queues.items() for item in queue.aside(MAX_SET_ASIDE)]
+            retries = [row for queue in queues.values() for row in queue.retries()]
+        rows = rows_of(place, states, retries, aside)
         return replace(rows, hosts=longest(rows.hosts, MAX_HOSTS))
 
     return ask
@@ -125,8 +125,8 @@ def settler(sources: Sources) -> Settle:
     def settle(way: Way) -> int:
         from newsportal.cli.frontier import open_queues
 
-        with open_queues(sources, None) as found:
-            return sum(queue.requeue() if way == "again" else queue.drop() for _, queue in found.queues)
+        with open_queues(sources, None) as (_, queues):
+            return sum(queue.requeue() if way == "again" else queue.drop() for queue in queues.values())
 
     return settle
 
@@ -155,5 +155,5 @@ def mcp(token: Token = None, sources: SourcesFile = None) -> None:
             asyncio.run(serve_stdio(Caller(app, token, "", app.state.portal.site.url or "")))
         finally:
             follower.stop()
-            app.state.jobs.stop()
+            app.state.jobs.runner.close()
             app.state.portal.stop()

@@ -112,7 +112,7 @@ class BackgroundThreads:
             yield
         finally:
             logging.getLogger().removeHandler(state.log_buffer)
-            state.jobs.stop()
+            state.jobs.runner.close()
             for thread in started:
                 thread.stop()
             state.portal.stop()

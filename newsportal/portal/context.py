@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -63,12 +63,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingFigures:
-    """``fit``: time and figures of the last training. ``months``: earliest first."""
-
-    fit: tuple[datetime, Mapping[str, Any]] | None
-    months: tuple[Month, ...]
+ReadingFigures = tuple[tuple[datetime, Mapping[str, Any]] | None, Sequence[Month]]  # time and figures of the last training; months
 
 
 @dataclass(frozen=True)
@@ -124,12 +119,12 @@ class Portal:
         return self.counts.get()
 
     def reading(self) -> ReadingFigures:
-        """Return the last training and the reading figures, at most ``READING_SECONDS`` old."""
+        """Return the last training and the figures of the months, earliest first, at most ``READING_SECONDS`` old."""
 
         def read() -> ReadingFigures:
             fit = next(iter(self.store.readers.fits()), None)
             alpha = float(fit[1].get("alpha", ALPHA)) if fit else ALPHA
-            return ReadingFigures(fit, tuple(self.store.readers.months(alpha=alpha)))
+            return fit, self.store.readers.months(alpha=alpha)
 
         return self._reading.get("reading", read)
 

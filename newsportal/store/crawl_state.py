@@ -7,12 +7,12 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
 
+from pydantic import TypeAdapter
 from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, bindparam, delete, func, select
 
 from newsportal.items.report import Run, from_dict, to_dict
 from newsportal.items.visits import MAX_CLOCK_SKEW, Visit, merge_visits
-from newsportal.schedule.policies import HubPage
-from newsportal.store.columns import METADATA, NAME_CHARS, Moment, build, name, storable, to_json
+from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable, to_json
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import SourceState
 
@@ -30,13 +30,13 @@ VISITS = Table(
 anything new, else 0, and -1 until the first result arrives; indexed because schedules look up the last productive visits of a source."""
 
 NEWEST = select(VISITS).where(VISITS.c.source == bindparam("of")).order_by(VISITS.c.at.desc()).limit(1)
+VISIT: Final = TypeAdapter(Visit)
 BEGUN: Final = -1  # ``found_new`` of a visit without results yet
 
 
 def _visit(row: Any) -> Visit:
     """Build a visit from a row of ``visits``; fields of a later version are ignored."""
-    values = {**row.result, "source": row.source, "at": row.at}
-    return build(Visit, values, published=lambda moments: tuple(map(datetime.fromisoformat, moments)))
+    return VISIT.validate_python({**row.result, "source": row.source, "at": row.at})
 
 
 class Visits(Part):
@@ -116,17 +116,7 @@ SITE_LINES = Table(
 )
 """Hashed lines of a site's pages, oldest first: ``[[url, base64], …]``."""
 
-STATE_MOMENTS: Final = ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished")
-
-
-def _source_state(plain: Mapping[str, Any]) -> SourceState:
-    return build(
-        SourceState, plain, **dict.fromkeys(STATE_MOMENTS, datetime.fromisoformat),
-        validators=lambda pages: {url: tuple(validators) for url, validators in pages.items()},
-        hubs=lambda pages: {url: HubPage(*page) for url, page in pages.items()},
-    )  # fmt: skip
-
-
+SOURCE_STATE: Final = TypeAdapter(SourceState)
 LEARNT: Final = "extractor:"  # prefix of the names in ``site_lines`` under which extraction methods keep what they learned
 
 
@@ -147,10 +137,10 @@ class CrawlState(Part):
 
     def source_state(self, source: str) -> SourceState:
         found = self._scalar(select(SOURCES.c.state).where(SOURCES.c.source == name(source)))
-        return _source_state(found) if found else SourceState(source)
+        return SOURCE_STATE.validate_python(found) if found else SourceState(source)
 
     def source_states(self) -> list[SourceState]:
-        return [_source_state(found) for found in self._scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
+        return [SOURCE_STATE.validate_python(found) for found in self._scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
 
     def save_source_state(self, state: SourceState) -> None:
         self._upsert(SOURCES, [{"source": name(state.source), "state": to_json(state)}], update=("state",))
@@ -219,8 +209,7 @@ class Subscription:
 
 
 TOKEN_CHARS: Final = 64
-
-SUBSCRIPTION_MOMENTS: Final = ("asked", "until", "pushed")
+SUBSCRIPTION: Final = TypeAdapter(Subscription)
 
 SUBSCRIPTIONS = Table(
     "websub_subscriptions",
@@ -254,6 +243,5 @@ class Subscriptions(Part):
 
     def _found(self, *conditions: ColumnElement[bool]) -> list[Subscription]:
         """Return subscriptions; fields of a later version are ignored."""
-        moments = dict.fromkeys(SUBSCRIPTION_MOMENTS, datetime.fromisoformat)
         rows = self._rows(select(SUBSCRIPTIONS).where(*conditions).order_by(SUBSCRIPTIONS.c.source))
-        return [build(Subscription, {**row.details, "source": row.source, "token": row.token}, **moments) for row in rows]
+        return [SUBSCRIPTION.validate_python({**row.details, "source": row.source, "token": row.token}) for row in rows]

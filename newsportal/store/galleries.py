@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, exists, insert, select, update
 
 from newsportal.items import Gallery, GalleryPage
@@ -32,6 +33,8 @@ from newsportal.store.reading import LISTED, find, find_stored, with_articles
 from newsportal.store.tables import ARTICLES, STORIES
 from newsportal.store.writing import add_topics, insert_separately, log_changes
 
+PAGES: Final = TypeAdapter(list[GalleryPage])
+
 
 class Galleries(Part):
     def put_page(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
@@ -46,7 +49,7 @@ class Galleries(Part):
         query = select(GALLERY_PAGES.c.content).where(GALLERY_PAGES.c.gallery_id == name_id(identity))
         page = GALLERY_PAGES.c
         in_order = query.order_by(page.number.is_(None), page.number, page.fetched, page.page_id)
-        return [gallery_rows.page_of(page) for page in self._scalars(in_order)]
+        return PAGES.validate_python(self._scalars(in_order))
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
         """Write a photo story with its pictures, including omitted ones, and its change log row in one transaction. An incomplete story is

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, Gallery, GalleryPage, Image
+from newsportal.items import Article, Gallery, Image
 from newsportal.store.article_rows import category_of, content_of, keywords_of, revised_category, row_of, sorted_by
 from newsportal.store.columns import build, name_id, storable, to_json
 from newsportal.store.corrections import uncorrected_columns
@@ -24,14 +24,6 @@ SHOWN_IN_LISTS: Final = 3  # pictures stored in the article's row, which every l
 
 
 IMAGE_COLUMNS: Final = {"page": "page_url", "print": "perceptual_hash", "dropped": "hidden_reason"}  # fields of ``Image`` → columns
-
-
-def page_of(plain: Mapping[str, Any]) -> GalleryPage:
-    """Build a page from its JSON; fields of a later version are ignored."""
-    return build(
-        GalleryPage, plain, published=datetime.fromisoformat, images=lambda images: tuple(build(Image, image) for image in images),
-        pages=tuple,
-    )  # fmt: skip
 
 
 def picture_rows(

@@ -142,12 +142,12 @@ def assign_articles(request: Request, body: TopicAssignmentIn) -> Job:
 
 @router.get("/jobs/{id}", summary="A job with its progress", response_model=JobOut, responses=describe(404))
 def get_job(request: Request, id: str) -> Job:
-    return or_404(jobs_of(request).find(id), "no-job", "There is no such job, or its record was deleted.")
+    return or_404(jobs_of(request).runner.get(id), "no-job", "There is no such job, or its record was deleted.")
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
 def cancel_job(request: Request, id: str) -> None:
-    require(jobs_of(request).cancel(id), 404, "no-job", "There is no such job, or it has ended.")
+    require(jobs_of(request).runner.cancel(id), 404, "no-job", "There is no such job, or it has ended.")
     log_change(request, "job.cancel", id)
 
 

@@ -1,7 +1,6 @@
 """Changes of articles by editors, for pages and API: each is made under the editor's name, logged, and can be undone."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
 from typing import Annotated, Any, Final
@@ -79,14 +78,6 @@ CHANGES_SEARCHED: Final = 200  # how many of the latest changes of many articles
 Details = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class BulkChange:
-    """The number of changed articles; ``undo``: the key by which to undo the change."""
-
-    number: int
-    undo: str | None
-
-
 def _show(visit: Visit, ids: Sequence[str], _sent: Mapping[str, str]) -> Details:
     reasons = {article.id: article.hidden_reason for article in visit.portal.store.articles(ids)}
     return {"before": {id: reasons.get(id) or "" for id in editor(visit).show(ids)}}
@@ -107,14 +98,15 @@ BULK_CHANGES: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, st
 }  # changes of many articles at once, by name
 
 
-def change_many(visit: Visit, do: str, ids: Sequence[str], fields: Mapping[str, str]) -> BulkChange:
-    """Make one of :data:`BULK_CHANGES`; ``fields``: ``reason``, ``category``, ``topic``."""
+def change_many(visit: Visit, do: str, ids: Sequence[str], fields: Mapping[str, str]) -> tuple[int, str | None]:
+    """Make one of :data:`BULK_CHANGES`; ``fields``: ``reason``, ``category``, ``topic``. Return the number of changed articles, and the key
+    by which to undo the change."""
     details = BULK_CHANGES[do](visit, ids, fields)
     if not details["before"]:
-        return BulkChange(0, None)
+        return 0, None
     key = token_hex(8)
     log_change(visit.request, ACTION, do, {"key": key, **details})
-    return BulkChange(len(details["before"]), key)
+    return len(details["before"]), key
 
 
 def undo_change(visit: Visit, key: str) -> int | None:

@@ -67,9 +67,9 @@ def change_articles(request: Request, visit: VisitDep, fields: Form) -> Response
         raise HTTPException(422)
     if action == "topic" and fields.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose an existing topic."))
-    done = change_many(visit, action, ids, fields)
-    text = visit.say("%(num)s {article was|articles were} changed.", num=done.number)
-    undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
+    number, key = change_many(visit, action, ids, fields)
+    text = visit.say("%(num)s {article was|articles were} changed.", num=number)
+    undo = address(f"/articles/undo/{key}", next=back) if key else None
     return redirect_with(request, back, text, undo=undo)
 
 

@@ -61,7 +61,7 @@ def jobs(request: Request) -> Response:
 @router.get("/jobs/{id}")
 def job(request: Request, id: str) -> Response:
     """Show a job's progress: a fragment for the script of a page, or a page of its own."""
-    job = or_404(jobs_of(request).find(id))
+    job = or_404(jobs_of(request).runner.get(id))
     if not request.headers.get("hx-request"):
         return render(request, "jobs.html", jobs=[job], job=job)
     response = render(request, "parts/job.html", job=job, back=safe_next(Visit(request).params.get("back")))
@@ -73,9 +73,9 @@ def job(request: Request, id: str) -> Response:
 @router.post("/jobs/{id}/cancel")
 def cancel_job(request: Request, id: str, fields: Form) -> Response:
     back = safe_next(fields.get("back", ""))
-    if jobs_of(request).cancel(id):
+    if jobs_of(request).runner.cancel(id):
         log_change(request, "job.cancel", id)
-        if (job := jobs_of(request).find(id)) is not None and job.kind == CRAWL:
+        if (job := jobs_of(request).runner.get(id)) is not None and job.kind == CRAWL:
             return notify(request, back, _("The crawl is ending: pages in progress are stored, the rest is left to the next one."))
         return notify(request, back, _("It was ended; unfinished results were discarded."))
     return notify(request, back, _("It had ended already."))

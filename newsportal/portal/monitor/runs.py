@@ -128,13 +128,13 @@ def queues(request: Request, visit: VisitDep) -> Response:
 @router.get("/monitor/reading")
 def reading(request: Request, visit: VisitDep) -> Response:
     """Readership, and what the recommendation has learned."""
-    figures = visit.portal.reading()
-    learnt = training_of(*figures.fit) if figures.fit else None
+    fit, months = visit.portal.reading()
+    learnt = training_of(*fit) if fit else None
     labels = {name: visit.say(text) for name, text in FIGURE_LABELS.items()}
     lines = [  # precision as in the paper's formula 4: recommended stories that were read to the share α, of all that were recommended
         {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
          "precision": month.liked / month.offered if month.offered else None}
-        for month in figures.months
+        for month in months
     ]  # fmt: skip
     alpha = learnt.alpha if learnt else ALPHA
     return monitor_page(request, visit, "/monitor/reading", "months", lines=lines, fit=learnt, alpha=alpha, labels=labels)

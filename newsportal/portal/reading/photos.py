@@ -15,7 +15,6 @@ from newsportal.portal.reading.story_lists import Choice
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import title
 from newsportal.store.gallery_tables import StoredGallery, WallFilter, WallOrder, WallStory
-from newsportal.store.results import StoredArticle
 from newsportal.text import clean
 
 router = APIRouter()
@@ -37,15 +36,12 @@ EXAMPLE = """galleries:
 class Card:
     """A photo story on the page. ``height``: height of its cover in half rems; ``reason``: why it is incomplete, as text."""
 
-    article: StoredArticle
+    story: WallStory
     cover: str | None
     width: int
     cover_height: int
     height: int
     short: bool
-    pictures: int
-    sites: int
-    complete: bool
     reason: str
 
 
@@ -77,23 +73,14 @@ def choices(visit: Visit, topic: str | None, params: dict[str, Any]) -> list[Cho
 
 
 def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
-    article, gallery = story.article, story.gallery
+    article = story.article
     places = enumerate(article.images, 1)
     cover = next(((place, image) for place, image in places if address_of(portal, article.id, place, image, thumb=True)), None)
     image = cover[1] if cover else None
     width, cover_height = (image.width, image.height) if image and image.width and image.height else DEFAULT_SIZE
-    return Card(
-        article=article,
-        cover=address_of(portal, article.id, *cover, thumb=True) if cover else None,
-        width=width,
-        cover_height=cover_height,
-        height=height_of(width, cover_height),
-        short=sum(1.0 if character >= "\u2e80" else LATIN_WIDTH for character in title(article)) <= LINE_CHARS,  # certainly one line
-        pictures=gallery.pictures,
-        sites=story.sites,
-        complete=gallery.complete,
-        reason=why_incomplete(gallery, words),
-    )
+    url = address_of(portal, article.id, *cover, thumb=True) if cover else None
+    short = sum(1.0 if character >= "\u2e80" else LATIN_WIDTH for character in title(article)) <= LINE_CHARS  # certainly one line
+    return Card(story, url, width, cover_height, height_of(width, cover_height), short, why_incomplete(story.gallery, words))
 
 
 def height_of(width: int, cover_height: int) -> int:

@@ -223,8 +223,8 @@ class Busy(NewsportalError):
 
 
 class Jobs:
-    """Jobs of the portal. Thread-safe. ``folder``: records of jobs (``None``: temporary); ``sources``: the file for the commands; ``now``:
-    the clock; ``program``: the command line of newsportal."""
+    """Jobs of the portal, one at a time; ``runner`` finds and cancels them. Thread-safe. ``folder``: records of jobs (``None``: temporary);
+    ``sources``: the file for the commands; ``now``: the clock; ``program``: the command line of newsportal."""
 
     def __init__(
         self, folder: Path | None, sources: Path | None, now: Callable[[], datetime], program: Sequence[str] = PROGRAM
@@ -235,7 +235,7 @@ class Jobs:
         self._now = now
         self._lock = threading.Lock()
         settings = {"NEWSPORTAL_SOURCES": str(sources)} if sources else {}
-        self._runner = LocalRunner(Records(folder), Path(), settings, origin=ORIGIN, warn=lambda text: None, now=now, program=program)
+        self.runner = LocalRunner(Records(folder), Path(), settings, origin=ORIGIN, warn=lambda text: None, now=now, program=program)
 
     def start(self, kind: str, subject: str, words: Sequence[str], *, by: str = "", params: Mapping[str, str] | None = None) -> Job:
         """Start ``newsportal WORDS``; the job has failed if no process can start. ``params``: data for its page. Raises :class:`Busy`."""
@@ -244,33 +244,20 @@ class Jobs:
             with self._lock:
                 if (running := self.running()) is not None:
                     raise Busy(running)
-                self._runner.start(id, JobRequest(subject, kind=kind, words=tuple(words), by=by, params=params or {}))
+                self.runner.start(id, JobRequest(subject, kind=kind, words=tuple(words), by=by, params=params or {}))
         except (RunnerUnavailable, RunnerRefused) as error:
             failed = Job(id, subject, "failed", kind, started=self._now(), error={"code": "not-started", "text": str(error)})
-            return self.find(id) or failed
-        return self.find(id) or Job(id, subject, kind=kind, started=self._now())
-
-    def find(self, id: str) -> Job | None:
-        return self._runner.get(id)
+            return self.runner.get(id) or failed
+        return self.runner.get(id) or Job(id, subject, kind=kind, started=self._now())
 
     def all(self) -> list[Job]:
         """Return the jobs of everybody on this machine, newest first."""
-        return self._runner.jobs()[:LISTED]
+        return self.runner.jobs()[:LISTED]
 
     def running(self) -> Job | None:
-        return next((job for job in self._runner.jobs() if job.active and job.origin == ORIGIN), None)
+        return next((job for job in self.runner.jobs() if job.active and job.origin == ORIGIN), None)
 
     def latest(self, kinds: Sequence[str], subject: str | None = None) -> Job | None:
         """Return the newest job of these kinds that is running or ended recently, for a subject if given."""
-        found = (job for job in self._runner.jobs() if job.kind in kinds and subject in (None, job.subject))
+        found = (job for job in self.runner.jobs() if job.kind in kinds and subject in (None, job.subject))
         return next((job for job in found if job.active or (job.started and self._now() - job.started < RECENT)), None)
-
-    def log(self, id: str) -> str | None:
-        return self._runner.log(id)
-
-    def cancel(self, id: str) -> bool:
-        """Stop a running job: a crawl stores its pending items, other jobs keep nothing. Return whether it was running."""
-        return self._runner.cancel(id)
-
-    def stop(self) -> None:
-        self._runner.close()

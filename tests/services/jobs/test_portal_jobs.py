@@ -39,7 +39,7 @@ def jobs() -> Iterator[Jobs]:
     seconds = count()
     jobs = Jobs(None, None, lambda: BEGAN + timedelta(seconds=next(seconds)), (sys.executable, "-c"))
     yield jobs
-    jobs.stop()
+    jobs.runner.close()
     until(lambda: not any(thread.name.startswith("job ") for thread in threading.enumerate()))
 
 
@@ -56,7 +56,7 @@ def wait_for_end(jobs: Jobs, job: Job) -> Job:
 
 
 def find_job(jobs: Jobs, job: Job) -> Job:
-    current = jobs.find(job.id)
+    current = jobs.runner.get(job.id)
     assert current is not None
     return current
 
@@ -145,7 +145,7 @@ def test_one_job_runs_at_a_time(jobs: Jobs) -> None:
     with pytest.raises(Busy, match="train of 模型 is in progress") as busy:
         jobs.start("train", "模型", [WAITS])
     assert busy.value.running == find_job(jobs, first)
-    assert jobs.cancel(first.id)
+    assert jobs.runner.cancel(first.id)
     assert wait_for_end(jobs, jobs.start("train", "模型", ["print('{}')"])).state == "done"
 
 
@@ -165,7 +165,7 @@ def test_restarted_portal_finds_jobs_of_killed_one(tmp_path: Path) -> None:
     assert find_job(other, job).state == "running"
     with pytest.raises(Busy):
         other.start("train", "模型", [WAITS])
-    assert other.cancel(job.id)
+    assert other.runner.cancel(job.id)
     until(lambda: has_ended(process))
     assert find_job(other, job).state == find_job(jobs, job).state == "cancelled"
     saved = Records(tmp_path)
@@ -173,40 +173,40 @@ def test_restarted_portal_finds_jobs_of_killed_one(tmp_path: Path) -> None:
     for id, line, state in (("a", '{"event": "done"}', "done"), ("b", '{"n": 1}', "lost"), ("c", failed, "failed")):
         saved.save(Job(id, kind="train", started=BEGAN, pid=1, born="0"))
         saved.report_file(id).write_text(f"{line}\n", "utf-8")
-        dead = other.find(id)
+        dead = other.runner.get(id)
         assert dead is not None
         assert dead.state == state
-        assert not other.cancel(id)
+        assert not other.runner.cancel(id)
 
 
 def test_cancelled_job_is_not_failed(jobs: Jobs) -> None:
     job = jobs.start("train", "模型", [WAITS])
     process = reported_pid(jobs, job)
-    assert jobs.cancel(job.id)
+    assert jobs.runner.cancel(job.id)
     at_once = find_job(jobs, job)
     assert (at_once.state, at_once.outcome, at_once.error) == ("cancelled", (), None)
     until(lambda: has_ended(process))
     until(lambda: not any(thread.name == "job train" for thread in threading.enumerate()))
     assert find_job(jobs, job) == at_once
-    assert not jobs.cancel(job.id)
-    assert not jobs.cancel("no such job")
+    assert not jobs.runner.cancel(job.id)
+    assert not jobs.runner.cancel("no such job")
 
 
 def test_child_processes_end_with_the_job(jobs: Jobs) -> None:
     """Training starts child processes, which hold the pipe to the portal open."""
     job = jobs.start("train", "模型", [f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAITS!r}])"])
     process = reported_pid(jobs, job)
-    jobs.cancel(job.id)
+    jobs.runner.cancel(job.id)
     until(lambda: has_ended(process))
 
 
 def test_stop_ends_running_jobs(jobs: Jobs) -> None:
     job = jobs.start("train", "模型", [WAITS])
     process = reported_pid(jobs, job)
-    jobs.stop()
+    jobs.runner.close()
     assert find_job(jobs, job).state == "cancelled"
     until(lambda: has_ended(process))
-    jobs.stop()
+    jobs.runner.close()
 
 
 def test_job_that_cannot_start_fails_and_blocks_no_other(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_latest_job_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
     assert jobs.latest(("look",)) == ended[3]
     assert jobs.latest(("train", "retrain"), "甲") == ended[2]
     assert jobs.latest(("train",), "乙") is None
-    assert jobs.find("no such job") is None
+    assert jobs.runner.get("no such job") is None
     now[0] += local.RECENT
     assert jobs.latest(("look",)) is None
     assert len(jobs.all()) == 4
@@ -302,7 +302,7 @@ def test_job_runs_at_low_priority_and_logs_its_crash(jobs: Jobs) -> None:
     job = wait_for_end(jobs, jobs.start("train", "模型", [program]))
     assert job.outcome == ({"nice": min(19, os.nice(0) + NICENESS)},)
     assert job.error == {"code": "zero-division-error", "text": "ZeroDivisionError: division by zero"}
-    assert "Traceback" in (jobs.log(job.id) or "")
+    assert "Traceback" in (jobs.runner.log(job.id) or "")
 
 
 def test_no_progress_is_reported_outside_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
