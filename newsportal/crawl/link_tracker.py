@@ -28,7 +28,7 @@ from newsportal.errors import StoreError
 from newsportal.items import TopicMark
 from newsportal.logs import warned
 from newsportal.messages import Message
-from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
+from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from newsportal.items import Link
     from newsportal.sources import Sources
+    from newsportal.store.link_rows import Row
 
     Ask = Callable[[Link], Request]
     """Makes the request for a link."""
@@ -278,13 +279,13 @@ class LinkTracker(SourceStates):
         self._counted[link.source].discard(id_of(link))
         self.met.add(link.source)
 
-    async def _row(self, link: Link) -> LinkState | None:
+    async def _row(self, link: Link) -> Row | None:
         try:
             return (await asyncio.to_thread(self.store.links.states, [id_of(link)])).get(id_of(link))
         except StoreError:
             return None
 
-    async def _postpone(self, link: Link, reason: str, row: LinkState | None) -> None:
+    async def _postpone(self, link: Link, reason: str, row: Row | None) -> None:
         failures = row.failures if row else 0
         wait = min(FIRST_RETRY * 2 ** min(failures, 10), LAST_RETRY)
         if failures + 1 >= MAX_HANGS and row is not None and {reason, row.reason} <= set(HANGS):

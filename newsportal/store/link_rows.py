@@ -19,6 +19,8 @@ HostQueue = tuple[str, str]  # host and queue
 
 
 class Row(NamedTuple):
+    """A row of the link table without its body. ``added``, ``changed``, ``not_before``: seconds since 1970."""
+
     number: int
     id: str
     queue: str
@@ -32,10 +34,14 @@ class Row(NamedTuple):
     link: int
     fingerprint: int | None
     failures: int
+    added: float
+    changed: float
+    reason: str | None
+    not_before: float | None
 
 
 ROW: Final = [LINKS.c[name] for name in Row._fields]
-TASK: Final = [*ROW, LINKS.c.body, LINKS.c.not_before]
+TASK: Final = [*ROW, LINKS.c.body]
 OF_IDS = select(*ROW).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 DUE = (
     select(*ROW)

@@ -56,19 +56,6 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkState:
-    """``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: number of temporary failures."""
-
-    id: str
-    state: str
-    added: float
-    changed: float
-    failures: int = 0
-    reason: str | None = None
-    not_before: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class WaitingLinks:
     """Links that wait for the same reason. ``next``: time of the first try, seconds since 1970; ``None``: as soon as its host is free."""
 

@@ -13,8 +13,8 @@ from newsportal.dedup.canonical import identity
 from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as stored_name
-from newsportal.store.dialects import Part, select_in
-from newsportal.store.link_rows import LinkTransaction, rows_of
+from newsportal.store.dialects import Part
+from newsportal.store.link_rows import LinkTransaction, Row, rows_of
 from newsportal.store.link_tables import (
     DEFERRED,
     HELD,
@@ -25,7 +25,6 @@ from newsportal.store.link_tables import (
     STORED,
     WORKERS,
     Clock,
-    LinkState,
     Task,
     Terms,
     WaitingLinks,
@@ -33,7 +32,6 @@ from newsportal.store.link_tables import (
 )
 
 Answer = TypeVar("Answer")
-STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
 
 
 class Links(Part):
@@ -68,9 +66,10 @@ class Links(Part):
 
     # links
 
-    def states(self, ids: Collection[str]) -> dict[str, LinkState]:
+    def states(self, ids: Collection[str]) -> dict[str, Row]:
+        """Return the rows of these links; missing ones are omitted."""
         with self._read() as connection:
-            return states(connection, ids)
+            return {row.id: row for row in rows_of(connection, ids) if row.link}
 
     def open(
         self, queue: str, tasks: Sequence[Task], *, since: float, names: Mapping[str, str] | None = None, held: Collection[str] = ()
@@ -80,13 +79,12 @@ class Links(Part):
         if not tasks:
             return set()
         with self.transaction(queue) as tx:
-            existing = states(tx.connection, [task.id for task in tasks])
+            existing = tx.rows([task.id for task in tasks], anywhere=True)
             stored = articles.find_stored(tx.connection, names.values()) if names else {}
-            waiting = {row.id for row in existing.values() if row.state not in OVER or row.changed >= since}
-            fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waiting]
-            finished = [task.id for task in fresh if task.id in existing]
-            tx.remove([row for row in tx.rows(finished, anywhere=True) if row.queue != queue])  # move them to this queue
-            entered = tx.add(fresh)
+            waiting = {row.id for row in existing if row.state not in OVER or row.changed >= since}
+            fresh = {task.id: task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waiting}
+            tx.remove([row for row in existing if row.id in fresh and row.queue != queue])  # move them to this queue
+            entered = tx.add(fresh.values())
             if held_ids := entered.intersection(held):
                 tx.move(tx.rows(held_ids), HELD)
             return entered
@@ -137,10 +135,6 @@ class Links(Part):
         query = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == DEFERRED).group_by(*columns)
         rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(query)]
         return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
-
-
-def states(connection: Connection, ids: Iterable[str]) -> dict[str, LinkState]:
-    return {row["id"]: LinkState(**row) for row in select_in(connection, select(*STATE).where(LINKS.c.link == 1), LINKS.c.id, ids)}
 
 
 def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:

@@ -135,7 +135,7 @@ class TableQueue(LinksBacked):
 
     def aside(self, limit: int = 100) -> list[base.SetAside]:
         """Return the tasks set aside, the latest first."""
-        query = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == POISONED)
+        query = select(*TASK, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == POISONED)
         query = query.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
         found = self._table(lambda tx: tx.connection.execute(query).all(), write=False)
         return [base.SetAside(task_of(row), row.reason or "", row.tries, row.since) for row in found]
