@@ -143,8 +143,8 @@ class Feeder:
                 return
             if self.crawl.ending:
                 self.host_locks.cancel_waiters()
-            if self.host_locks.release_idle(self._next, self.leases):
-                self._changes += 1
+            self.host_locks.release_idle(self._next, self.leases)
+            self._changes += len(self._next.back)
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
             if answer is not None:

@@ -197,9 +197,9 @@ class HostLocks:
             if not future.done():
                 future.set_result(None)
 
-    def release_idle(self, order: Order, leases: Leases) -> bool:
-        """Release hosts that are idle, paused or wanted by others. Return whether tasks are returned to the queue."""
-        now, returned = time.monotonic(), False
+    def release_idle(self, order: Order, leases: Leases) -> None:
+        """Release hosts that are idle, paused or wanted by others, and return their tasks to the queue."""
+        now = time.monotonic()
         for name, host in list(self.hosts.items()):
             pause = host.pause_until - now
             if pause > SHORT_PAUSE or host.yields:
@@ -209,13 +209,11 @@ class HostLocks:
                     del leases[id]
                 if ids:
                     order.back.append((ids, time.time() + pause if pause > SHORT_PAUSE else None))
-                    returned = True
             if host.ready - now > MAX_WAIT:  # longer than any request waits: fail its requests now; their links wait in the table
                 self.prioritise(self.remove(name, lambda _: True))
                 self._wake_waiters(name)
             if host.held and not self._crawl.busy(name):
                 self._idle(host, now, pause, order)
-        return returned
 
     def _idle(self, host: Host, now: float, pause: float, order: Order) -> None:
         if not (host.yields or pause > SHORT_PAUSE):

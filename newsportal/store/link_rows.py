@@ -176,12 +176,12 @@ class LinkTransaction:
 
     def wake(self, limit: int) -> None:
         """Return rows to the queue whose ``not_before`` has passed."""
-        self.give_back(self._select(DUE, {"q": self.queue, "until": self.now.wall, "most": limit}), not_before=None)
+        self.give_back(self.select(DUE, {"q": self.queue, "until": self.now.wall, "most": limit}), not_before=None)
 
     def clear(self) -> int:
         """Delete some of the waiting rows, and return their number."""
         query = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, DEFERRED, HELD))).limit(SLICE)
-        rows = self._select(query)
+        rows = self.select(query)
         self.remove(rows)
         return len(rows)
 
@@ -225,7 +225,7 @@ class LinkTransaction:
             lanes[queue].append(lane)
         for queue, names in lanes.items():
             for chunk in chunks(names):
-                for row in self._select(LANE_ROWS, {"q": queue, "lanes": chunk}):
+                for row in self.select(LANE_ROWS, {"q": queue, "lanes": chunk}):
                     rows[queue, row.lane].append(row)
         behind, ready = list[Row](), list[Row]()
         for found in rows.values():
@@ -236,7 +236,8 @@ class LinkTransaction:
         self.move(behind, "behind")
         self.move(ready, "ready")
 
-    def _select(self, query: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
+    def select(self, query: Executable, values: Mapping[str, Any] | None = None) -> list[Row]:
+        """Return the rows of a query with the columns of :data:`ROW`."""
         return [Row(*found) for found in self.connection.execute(query, values).all()]
 
 

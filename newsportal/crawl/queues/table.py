@@ -7,6 +7,7 @@ An exchange is one short transaction. A worker whose process on this machine has
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from math import inf
 from threading import RLock
 from typing import Any, Final, TypeVar
 
@@ -67,7 +68,7 @@ class TableQueue(LinksBacked):
         self.links, self.terms, self._close = links, terms or base.Terms(), close
         self._lock = RLock()
         self._number = 0
-        self._last_heartbeat: float | None = None  # the last heartbeat of this worker, with maintenance of the tables if due
+        self._last_heartbeat = -inf  # ticks of the last heartbeat of this worker, with maintenance of the tables if due
         self._mine: dict[str, base.Lease] = {}
 
     def exchange(self, order: base.Order) -> base.Answer:
@@ -108,7 +109,7 @@ class TableQueue(LinksBacked):
             activity = json.dumps(dict(order.heartbeat), ensure_ascii=False)
             tx.connection.execute(update(WORKERS).where(WORKERS.c.number == tx.worker).values(activity=activity))
         if order.heartbeat is not None:
-            leased = {row.id for row in table_workers.leased(tx, tx.worker)}
+            leased = {row.id for row in tx.select(table_workers.LEASES, {"w": tx.worker})}
             # storing an article ends the lease of its link shortly before the request is done
             leased |= {row.id for row in tx.rows(mine.keys() - leased) if row.state not in (*WAITING, LEASED)}
             answer.lost = mine.keys() - leased
@@ -127,7 +128,7 @@ class TableQueue(LinksBacked):
         with self._lock:
             if self._number:
                 self._work(lambda tx: table_workers.remove_worker(tx, tx.worker))
-                self._number, self._last_heartbeat = 0, None
+                self._number, self._last_heartbeat = 0, -inf
                 self._mine.clear()
 
     def state(self, hosts: int = 20) -> base.QueueState:
@@ -151,8 +152,7 @@ class TableQueue(LinksBacked):
 
         def step(tx: LinkTransaction) -> int:
             query = select(*ROW).where(LINKS.c.queue == tx.queue, LINKS.c.state == POISONED)
-            rows = [Row(*row) for row in tx.connection.execute(query).all()]
-            selected = [row for row in rows if ids is None or row.id in ids]
+            selected = [row for row in tx.select(query) if ids is None or row.id in ids]
             apply(tx, selected)
             return len(selected)
 
@@ -167,14 +167,12 @@ class TableQueue(LinksBacked):
         self._close()
 
     def _is_due(self, tx: LinkTransaction) -> bool:
-        return self._last_heartbeat is None or not 0 <= tx.now.ticks - self._last_heartbeat < min(
-            table_workers.SWEEP_SECONDS, self.terms.lease / 4
-        )
+        return not 0 <= tx.now.ticks - self._last_heartbeat < min(table_workers.SWEEP_SECONDS, self.terms.lease / 4)
 
     def _work(self, step: Callable[[LinkTransaction], Answered], *, joins: bool = True, heartbeat: bool = True) -> Answered:
         """Run ``step`` as a registered worker: it registers with its first work, and again after it was presumed dead."""
 
-        def work(tx: LinkTransaction) -> tuple[Answered, int, float | None]:
+        def work(tx: LinkTransaction) -> tuple[Answered, int, float]:
             tx.worker, last_heartbeat = self._number, self._last_heartbeat
             if (tx.worker or joins) and (heartbeat or self._is_due(tx)):
                 last_heartbeat = tx.now.ticks

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from newsportal.crawl.queues.base import Identity, has_ended
 from newsportal.store.dialects import chunks
-from newsportal.store.link_rows import ROW, LinkTransaction, Row, rebuild
+from newsportal.store.link_rows import ROW, LinkTransaction, rebuild
 from newsportal.store.link_tables import CLAIMS, CLOCK, HOST_LOCKS, LEASED, LINKS, OVER, WORKERS
 
 SWEEP_SECONDS: Final = 1.0  # seconds between two checks for dead workers
@@ -35,10 +35,6 @@ def join(tx: LinkTransaction, worker: Identity) -> int:
     values = {"queue": tx.queue, "name": worker.name, "machine": worker.machine, "pid": worker.pid, "started": worker.started}
     initial = {"since": tx.now.wall, "heartbeat": tx.now.ticks, "delay": 0.0, "starved_until": 0.0, "draining": 0, "activity": "{}"}
     return int(tx.connection.execute(insert(WORKERS).values(**values, **initial)).inserted_primary_key[0])  # type: ignore[index]
-
-
-def leased(tx: LinkTransaction, number: int) -> list[Row]:
-    return [Row(*row) for row in tx.connection.execute(LEASES, {"w": number})]
 
 
 def sweep(tx: LinkTransaction) -> None:
@@ -85,7 +81,7 @@ def bury_if_dead(tx: LinkTransaction, number: int) -> bool:
 def bury(tx: LinkTransaction, number: int) -> None:
     """Return a dead worker's leases to the queue, with one more try counted."""
     name = tx.connection.scalar(select(WORKERS.c.name).where(WORKERS.c.number == number)) or ""
-    for row in leased(tx, number):
+    for row in tx.select(LEASES, {"w": number}):
         tx.count_death(row, name)
     remove_worker(tx, number)
 
@@ -93,7 +89,7 @@ def bury(tx: LinkTransaction, number: int) -> None:
 def remove_worker(tx: LinkTransaction, number: int) -> None:
     """Remove a worker: its leases return to the queue, and its hosts wait as if they had been requested just now."""
     delay = tx.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
-    tx.give_back(leased(tx, number))
+    tx.give_back(tx.select(LEASES, {"w": number}))
     tx.connection.execute(OF_WORKER.values(worker=0, next_request=tx.now.ticks + delay), {"w": number})
     tx.connection.execute(update(HOST_LOCKS).where(HOST_LOCKS.c.requested_by == number).values(UNREQUESTED))
     tx.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
