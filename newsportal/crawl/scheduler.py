@@ -182,7 +182,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
         return slot is not None and bool(slot.active)
 
     def request_of(self, task: Task) -> Request:
-        """Deserialize a task. Raises ``Unreadable``."""
+        """Deserialize a task. Raises ``UnreadableTask``."""
         return request_of(task, self.spider)
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
@@ -221,7 +221,7 @@ class Scheduler(CrawlerComponent, BaseScheduler):
     # hosts
 
     async def acquire_host(self, request: Request) -> None:
-        """Wait until this process may send a request to its host. Raises ``Ending`` or ``HostPaused``."""
+        """Wait until this process may send a request to its host. Raises ``CrawlEnding`` or ``HostPaused``."""
         if self.feeder is None:
             return
         host = host_of(request)

@@ -126,10 +126,9 @@ class LinkTransaction:
             self.connection.execute(INSERT, fresh)
         return entered
 
-    def rows(self, ids: Iterable[str], *, anywhere: bool = False) -> list[Row]:
-        """Return rows of this queue by id (``anywhere``: of all queues); missing ones are omitted."""
-        found = rows_of(self.connection, ids)
-        return found if anywhere else [row for row in found if row.queue == self.queue]
+    def rows(self, ids: Iterable[str]) -> list[Row]:
+        """Return rows by id, of this queue if there is one; missing ones are omitted."""
+        return [row for row in rows_of(self.connection, ids) if self.queue in ("", row.queue)]
 
     # state transitions
 
@@ -263,8 +262,7 @@ def rebuild(connection: Connection) -> None:
     tx = LinkTransaction(connection, Moments(0.0, 0.0))
     waits = select(LINKS.c.host, LINKS.c.queue, LINKS.c.state, func.count()).where(LINKS.c.state.in_(WAITING))
     for host, queue, state, number in connection.execute(waits.group_by(LINKS.c.host, LINKS.c.queue, LINKS.c.state)).all():
-        tx._waiting[host, queue] += number
-        tx._ready[host, queue] += number if state == "ready" else 0
+        tx._count(host, queue, None, state, number)
     lanes = select(LINKS.c.queue, LINKS.c.lane).where(LINKS.c.state == "behind").distinct()
     tx._lanes.update(dict.fromkeys(connection.execute(lanes).all()))
     tx.settle()

@@ -14,7 +14,7 @@ from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as stored_name
 from newsportal.store.dialects import Part
-from newsportal.store.link_rows import LinkTransaction, Row, rows_of
+from newsportal.store.link_rows import ROW, LinkTransaction, Row, rows_of
 from newsportal.store.link_tables import (
     DEFERRED,
     HELD,
@@ -79,7 +79,7 @@ class Links(Part):
         if not tasks:
             return set()
         with self.transaction(queue) as tx:
-            existing = tx.rows([task.id for task in tasks], anywhere=True)
+            existing = rows_of(tx.connection, [task.id for task in tasks])
             stored = articles.find_stored(tx.connection, names.values()) if names else {}
             waiting = {row.id for row in existing if row.state not in OVER or row.changed >= since}
             fresh = {task.id: task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waiting}
@@ -94,24 +94,24 @@ class Links(Part):
         if not ids:
             return
         with self.transaction() as tx:
-            rows = tx.rows(ids, anywhere=True)
+            rows = tx.rows(ids)
             tx.end([row for row in rows if row.link and (row.state not in OVER or state == STORED != row.state)], state, reason)
 
     def postpone(self, id: str, reason: str, at: float | None) -> None:
         """Record a temporary failure of a link, which waits until ``at`` (``None``: only for its host)."""
         with self.transaction() as tx:
-            for row in tx.rows([id], anywhere=True):
+            for row in tx.rows([id]):
                 if row.state in (*OUTSTANDING, DEFERRED, HELD):
                     tx.fail(row, reason, at)
 
     def release(self, source: str, until: float) -> list[str]:
         """Retry links of a source now that failed temporarily and wait no longer than ``until``, and return their ids."""
         waiting = (LINKS.c.state == DEFERRED, LINKS.c.reason.is_not(None), LINKS.c.link == 1, LINKS.c.not_before <= until)
-        query = select(LINKS.c.id).where(LINKS.c.source == stored_name(source), *waiting)
-        if not self._scalars(query.limit(1)):
+        query = select(*ROW).where(LINKS.c.source == stored_name(source), *waiting)
+        if not self._rows(query.limit(1)):
             return []
         with self.transaction() as tx:
-            rows = tx.rows(tx.connection.scalars(query).all(), anywhere=True)
+            rows = tx.select(query)
             tx.give_back(rows, not_before=None)
             return [row.id for row in rows]
 
