@@ -122,12 +122,8 @@ end
 
 local function id_of(found) return string.match(found, '^[^|]*|%x+|%x+|(.*)$') end
 
-local function add_to(key, field, number)  -- a counter that is deleted at 0
-  if call('HINCRBY', key, field, number) <= 0 then call('HDEL', key, field) end
-end
-
-local function outstanding(t, number)
-  if t.source then add_to(Q .. ':sources', t.source, number) end
+local function outstanding(t, number)  -- counts are deleted at 0
+  if t.source and call('HINCRBY', Q .. ':sources', t.source, number) <= 0 then call('HDEL', Q .. ':sources', t.source) end
 end
 
 local function less_waiting(host, number)
