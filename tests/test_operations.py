@@ -44,6 +44,7 @@ def test_paths_in_recipes_exist(recipe: Path) -> None:
     units = set(re.findall(r"newsportal-[\w@]+(?:\.service|\.timer)", recipe.read_text("utf-8")))
     installed = {re.sub(r"@\w*\.", "@.", name) for name in units}
     assert installed <= {unit.name for unit in UNITS}
+    assert "systemctl stop 'newsportal-*'" not in recipe.read_text("utf-8"), "it would stop the timer of the backups, too"
 
 
 def test_every_store_is_documented() -> None:

@@ -24,10 +24,7 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "SQLITE_BUSY": ("another process has locked it for too long", "wait for that process or stop it, then try again"),
     "SQLITE_LOCKED": ("another connection has locked it for too long", "try again"),
-    "SQLITE_CANTOPEN": (
-        "it cannot be opened",
-        "check that its folder exists and that this user may read and write there; from a read-only disk copy it together with its -wal",
-    ),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "check that its folder exists and permits it; copy it with its -wal file from a read-only disk"),
     "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
     "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),
     "SQLITE_NOTADB": ("it is not an SQLite database", "name another file in the URI, or move this one away"),
@@ -63,7 +60,7 @@ def open_sqlite(url: URL, create: bool, waits: Timeouts) -> Engine:
         max_overflow=0 if memory else OVERFLOW,
         connect_args={"timeout": waits.busy, "check_same_thread": False},
     )
-    event.listen(engine, "do_connect", _open_read_only)
+    event.listen(engine, "do_connect", open_read_only)
     event.listen(engine, "connect", partial(_prepare, waits))
     event.listen(engine, "begin", _begin)
     return engine
@@ -85,7 +82,7 @@ def _check_file(path: Path, create: bool) -> None:
         ) from error
 
 
-def _open_read_only(_dialect: object, _record: object, arguments: list[Any], options: dict[str, Any]) -> None:
+def open_read_only(_dialect: object, _record: object, arguments: list[Any], options: dict[str, Any]) -> None:
     """Open a file on a read-only disk as such: SQLite cannot create the files of the write-ahead log there, which even readers need."""
     file = Path(arguments[0])
     if sys.platform != "win32" and file.exists() and os.statvfs(file).f_flag & os.ST_RDONLY:
