@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -39,6 +40,27 @@ def test_egg_contains_exactly_the_package(egg: Path) -> None:
     files = {f"newsportal/{path.relative_to(PACKAGE).as_posix()}" for path in paths}
     assert names == files | {f"{name}c" for name in files if name.endswith(".py")}
     assert SOURCES_NAME in names
+
+
+@pytest.mark.slow
+def test_egg_of_scrapyd_deploy_has_the_same_files(egg: Path, tmp_path: Path) -> None:
+    """So its jobs run like those of our egg, and its settings like those of the installed package (``test_scrapyd.py``)."""
+    project = tmp_path / "project"
+    shutil.copytree(PACKAGE, project / "newsportal", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("scrapy.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(PACKAGE.parent / name, project)
+    (project / "sources.yaml").write_bytes(SOURCES)
+    script = "import sys; from scrapyd_client.deploy import main; sys.argv = ['scrapyd-deploy', '--build-egg', sys.argv[1]]; main()"
+    theirs = tmp_path / "theirs.egg"
+    command = [sys.executable, "-c", script, str(theirs)]
+    built = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=600, check=False)
+    assert built.returncode == 0, built.stderr
+    with ZipFile(theirs) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist() if name.startswith("newsportal/") and not name.endswith(".pyc")}
+        assert archive.read("EGG-INFO/entry_points.txt").decode().split("[scrapy]")[1].split() == ["settings", "=", "newsportal.settings"]
+    with ZipFile(egg) as archive:
+        names = {name for name in archive.namelist() if name.startswith("newsportal/") and not name.endswith(".pyc")}
+        assert contents == {name: archive.read(name) for name in names}
 
 
 @pytest.mark.slow

@@ -219,8 +219,10 @@ def test_schedule_waits_for_scrapyd(scrapyd: Any, sources: Path, rows: Any) -> N
         assert ended["run"] is not None
         process.terminate()
         assert process.wait(PATIENCE) == 0
-    assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
+    (feed,) = load(sources).feeds
+    assert set(rows(sources.parent / "data" / "newsportal.db", "SELECT source FROM articles")) == {(feed.key,)}
     jobs = run_schedule(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
     assert job in {row["job"] for row in jobs}
     log = run(*arguments(sources, "log", job, "--scrapyd", scrapyd.url), **secret)
     assert "Spider closed" in log.stdout
+    assert f"{sources}; the store is" in log.stdout, "the installed package reads sources outside an egg"

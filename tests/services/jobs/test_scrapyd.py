@@ -1,11 +1,10 @@
-"""A real scrapyd runs our egg, the egg of scrapyd-deploy, or the installed package; its jobs store articles and stop when cancelled."""
+"""A real scrapyd runs our egg or the installed package; its jobs store articles and stop when cancelled."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,27 +57,16 @@ def test_egg_with_sources_crawls_and_logs(scrapyd: Any, sources: Path, rows: Any
     result = json.loads(deployed.stdout)
     assert result["runs"] == result["version"]
     assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(result["spiders"])
-    rss = schedule(scrapyd, "newsportal", "rss")
-    scrapyd.finished(rss)
-    searched = schedule(scrapyd, "newsportal", "metasearch", ("topic", "旅游"))
-    scrapyd.finished(searched)
+    job = schedule(scrapyd, "newsportal", "metasearch", ("topic", "旅游"))
+    scrapyd.finished(job)
     store = scrapyd.folder / "home" / "data" / "newsportal.db"
-    kinds = {source.partition(":")[0] for (source,) in rows(store, STORED)}
-    assert kinds == {"feed", "engine"}
-    log = scrapyd.server.text(f"/logs/newsportal/rss/{rss}.log")
+    assert {source.partition(":")[0] for (source,) in rows(store, STORED)} == {"engine"}
+    log = scrapyd.server.text(f"/logs/newsportal/metasearch/{job}.log")
     assert "the sources file in the egg" in log
     assert str(store) in log
     assert "Traceback" not in log
     reports = [name for (name,) in rows(store, "SELECT id FROM runs")]
-    assert [name for name in reports if name.endswith(f"-{rss}-rss")], reports
-
-
-def test_installed_package_needs_no_egg_and_reads_outside_sources(server_with_package: Any, sources: Path, rows: Any) -> None:
-    job = schedule(server_with_package, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
-    server_with_package.finished(job)
-    log = server_with_package.server.text(f"/logs/default/rss/{job}.log")
-    assert f"{sources}; the store is" in log, log
-    assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
+    assert [name for name in reports if name.endswith(f"-{job}-metasearch")], reports
 
 
 def test_cancelled_job_shuts_down_cleanly(server_with_package: Any, sources: Path, rows: Any, until: Any) -> None:
@@ -96,24 +84,6 @@ def test_cancelled_job_shuts_down_cleanly(server_with_package: Any, sources: Pat
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
     pending = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
     assert rows(store, pending)[0][0] > 0, "unfetched links stay queued"
-
-
-def test_egg_of_scrapyd_deploy_is_complete(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    shutil.copytree(ROOT / "newsportal", project / "newsportal", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("scrapy.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, project)
-    shutil.copy(sources, project / "sources.yaml")
-    scrapyd.start(NEWSPORTAL_SOURCES=str(sources))
-    script = "import sys; from scrapyd_client.deploy import main; sys.argv = ['scrapyd-deploy', '--build-egg', sys.argv[1]]; main()"
-    egg = tmp_path / "theirs.egg"
-    built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=600, check=False)
-    assert built.returncode == 0, built.stderr
-    deployed = deploy(scrapyd, "--egg", str(egg), "--version", "1.0")
-    assert deployed.returncode == 0, deployed.stderr
-    job = schedule(scrapyd, "newsportal", "rss", ("_version", "0001_0000"))
-    scrapyd.finished(job)
-    assert rows(sources.parent / "data" / "newsportal.db", STORED)
 
 
 def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
