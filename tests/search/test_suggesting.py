@@ -44,10 +44,10 @@ def test_completions_of_prefix(newsroom: Newsroom, typed: str, first: tuple[str,
     assert newsroom.index.suggest(typed)[: len(first) or 1] == first
 
 
-@pytest.mark.parametrize("typed", ["", " ", "旅游 ", "zzz", "'; DROP TABLE", "%", "_", ".*", "[", "\\", "a" * 10_000, "\x00", "\ud800"])
-def test_no_completion_is_not_an_error(newsroom: Newsroom, typed: str) -> None:
+def test_no_completion_is_not_an_error(newsroom: Newsroom) -> None:
     fill(newsroom)
-    assert newsroom.index.suggest(typed) == ()
+    for typed in ("", " ", "旅游 ", "zzz", "'; DROP TABLE", "%", "_", ".*", "[", "\\", "a" * 10_000, "\x00", "\ud800"):
+        assert newsroom.index.suggest(typed) == (), typed
 
 
 def test_limit_of_suggestions(newsroom: Newsroom) -> None:
