@@ -24,7 +24,10 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "SQLITE_BUSY": ("another process has locked it for too long", "wait for that process or stop it, then try again"),
     "SQLITE_LOCKED": ("another connection has locked it for too long", "try again"),
-    "SQLITE_CANTOPEN": ("it cannot be opened", "check that its folder exists and permits it; copy it with its -wal file from a read-only disk"),
+    "SQLITE_CANTOPEN": (
+        "it cannot be opened",
+        "check that its folder exists and permits it; copy it with its -wal file from a read-only disk",
+    ),
     "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
     "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),
     "SQLITE_NOTADB": ("it is not an SQLite database", "name another file in the URI, or move this one away"),
