@@ -53,12 +53,20 @@ def fill(article: Article, found: Extraction) -> Article:
     if html and len(html) > 2 * MAX_TEXT:
         html = f"{sanitise(html[:MAX_TEXT], article.url)}<p>{CUT}</p>"
     return replace(
-        article, title=clean(article.title or found.title or link.title or ""), text=text, html=html,
-        published=article.published or found.published or link.published, author=article.author or found.author or link.author,
-        origin=article.origin or found.origin, site=article.site or link.site or found.site, images=article.images or found.images,
-        language=article.language or found.language, algorithm=article.algorithm or found.algorithm, pages=found.pages,
+        article,
+        title=clean(article.title or found.title or link.title or ""),
+        text=text,
+        html=html,
+        published=article.published or found.published or link.published,
+        author=article.author or found.author or link.author,
+        origin=article.origin or found.origin,
+        site=article.site or link.site or found.site,
+        images=article.images or found.images,
+        language=article.language or found.language,
+        algorithm=article.algorithm or found.algorithm,
+        pages=found.pages,
         canonical=found.canonical,
-    )  # fmt: skip
+    )
 
 
 def read_list(page: Page, link: Link | None = None) -> ListPage:

@@ -63,14 +63,22 @@ def unpack(data: bytes) -> tuple[Statistics, Weights, dict[str, Any]]:
         rows_starts, rows_story = _starts(arrays["rows_starts"], len(arrays["rows_story"])), _stories(arrays["rows_story"], len(items))
         readers = np.repeat(np.arange(len(rows_starts) - 1), np.diff(rows_starts))
         learnt = Statistics(
-            moment=float(text["moment"]), items=items, published=np.array([item.published.timestamp() / HOUR_SECONDS for item in items]),
-            popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))), mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
-            joint=_read("together", arrays, len(items)), after=_read("after", arrays, len(items)),
+            moment=float(text["moment"]),
+            items=items,
+            published=np.array([item.published.timestamp() / HOUR_SECONDS for item in items]),
+            popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))),
+            mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
+            joint=_read("together", arrays, len(items)),
+            after=_read("after", arrays, len(items)),
             rows=signals.index_rows(rows_starts, rows_story, _floats(arrays["rows_share"], rows_story.shape), readers, len(items)),
-            labels=labels, base=_floats(arrays["base"], (len(labels),)), words=words, idf=_floats(arrays["idf"], (len(words),)),
-            label_matrix=signals.label_matrix(items, labels), word_matrix=signals.word_matrix(items, words, arrays["idf"]),
+            labels=labels,
+            base=_floats(arrays["base"], (len(labels),)),
+            words=words,
+            idf=_floats(arrays["idf"], (len(words),)),
+            label_matrix=signals.label_matrix(items, labels),
+            word_matrix=signals.word_matrix(items, words, arrays["idf"]),
             alpha=float(text["alpha"]),
-        )  # fmt: skip
+        )
         weights = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
         lengths = {name: len(GENERAL) if name == "new" else len(GENERAL) + len(PERSONAL) for name in weights}
         return learnt, {name: _floats(value, (lengths[name],)) for name, value in weights.items()}, dict(text["facts"])

@@ -235,11 +235,21 @@ def assemble(items: tuple[Item, ...], published: Floats, moment: float, sums: Su
     by_label = label_matrix(items, labels)
     words, idf = vocabulary(items)
     return Statistics(
-        moment=moment, items=items, published=published, popular=sums.popular, mixture=np.full(len(HALF_LIVES), 1 / len(HALF_LIVES)),
-        joint=neighbours.viewed_jointly(sums.pairs, sums.damped), after=neighbours.viewed_next(sums.pairs, sums.popular[-1]),
-        rows=sums.rows, labels=labels, base=base_shares(by_label, sums.popular[-1]), words=words, idf=idf, label_matrix=by_label,
+        moment=moment,
+        items=items,
+        published=published,
+        popular=sums.popular,
+        mixture=np.full(len(HALF_LIVES), 1 / len(HALF_LIVES)),
+        joint=neighbours.viewed_jointly(sums.pairs, sums.damped),
+        after=neighbours.viewed_next(sums.pairs, sums.popular[-1]),
+        rows=sums.rows,
+        labels=labels,
+        base=base_shares(by_label, sums.popular[-1]),
+        words=words,
+        idf=idf,
+        label_matrix=by_label,
         word_matrix=word_matrix(items, words, idf),
-    )  # fmt: skip
+    )
 
 
 def learn(clicks: Clicks, moment: float) -> Statistics:

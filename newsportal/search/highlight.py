@@ -91,8 +91,15 @@ def build_hit(article: Mapping[str, Any], score: float, folded: int, words: Sequ
     """
     published = article.get("published")
     return Hit(
-        id=article["id"], story_id=article["story_id"], url=article["url"], score=score, title=article["title"],
-        title_html=mark_words(one_line(article["title"]), words), snippet_html=snippet(article["text"], words), site=article.get("site"),
-        published=None if published is None else EPOCH + published * MICROSECOND, moment=EPOCH + article["moment"] * MICROSECOND,
+        id=article["id"],
+        story_id=article["story_id"],
+        url=article["url"],
+        score=score,
+        title=article["title"],
+        title_html=mark_words(one_line(article["title"]), words),
+        snippet_html=snippet(article["text"], words),
+        site=article.get("site"),
+        published=None if published is None else EPOCH + published * MICROSECOND,
+        moment=EPOCH + article["moment"] * MICROSECOND,
         folded=folded,
-    )  # fmt: skip
+    )

@@ -255,11 +255,22 @@ class ForumSpider(NewsSpider):
         list_title = link.title if link.title and not link.title.endswith(TRUNCATED) else None
         title = list_title or (reading.first.title if reading.first else None) or link.title or link.url
         return Thread(
-            url=link.url, title=title, link=link, fetched=utcnow(), posts=tuple(reading.posts.values()), board=reading.board,
-            identity=link.identity, last_page=reading.pages[-1] if reading.pages else link.url, whole=reading.complete,
-            replies=entry.replies, listed=entry.last, failure=reading.failure, later=reading.later,
-            language=reading.first.language if reading.first else None, category=link.category,
-        )  # fmt: skip
+            url=link.url,
+            title=title,
+            link=link,
+            fetched=utcnow(),
+            posts=tuple(reading.posts.values()),
+            board=reading.board,
+            identity=link.identity,
+            last_page=reading.pages[-1] if reading.pages else link.url,
+            whole=reading.complete,
+            replies=entry.replies,
+            listed=entry.last,
+            failure=reading.failure,
+            later=reading.later,
+            language=reading.first.language if reading.first else None,
+            category=link.category,
+        )
 
     def report_skipped(self, key: str) -> None:
         if number := self._old.pop(key, 0):

@@ -26,7 +26,7 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "SQLITE_LOCKED": ("another connection has locked it for too long", "try again"),
     "SQLITE_CANTOPEN": (
         "it cannot be opened",
-        "check that its folder exists and permits it; copy it with its -wal file from a read-only disk",
+        "check that its folder exists and this user may write there; from a read-only disk copy it with its -wal file",
     ),
     "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
     "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),

@@ -126,13 +126,26 @@ def compute_figures(visits: Sequence[Visit]) -> Figures:
     unread = sum(number for reason, number in failures.items() if cause_of(reason) == UNREAD)
     stored, repeats = sum(visit.stored for visit in recent), sum(visit.folded for visit in recent)
     return Figures(
-        visits=len(visits), last_visit=visits[0].at, last_success=next((visit.at for visit in visits if not visit.broken), None),
-        last_new=next((visit.at for visit in visits if visit.new), None), streak=len(broken), since=broken[-1].at if broken else None,
-        streak_reasons=_sum_counts(visit.list_failed for visit in broken), empty=len(empty), empty_since=empty[-1].at if empty else None,
-        moved=next((visit.moved for visit in visits if visit.list_pages or visit.entries), None), read=stored + repeats, stored=stored,
-        repeats=repeats, shaky=sum(visit.shaky for visit in recent), garbled=sum(visit.garbled for visit in recent), unread=unread,
-        refused=sum(failures.values()) - unread, failed=failures, before=_share_of_bad_pages(older),
-    )  # fmt: skip
+        visits=len(visits),
+        last_visit=visits[0].at,
+        last_success=next((visit.at for visit in visits if not visit.broken), None),
+        last_new=next((visit.at for visit in visits if visit.new), None),
+        streak=len(broken),
+        since=broken[-1].at if broken else None,
+        streak_reasons=_sum_counts(visit.list_failed for visit in broken),
+        empty=len(empty),
+        empty_since=empty[-1].at if empty else None,
+        moved=next((visit.moved for visit in visits if visit.list_pages or visit.entries), None),
+        read=stored + repeats,
+        stored=stored,
+        repeats=repeats,
+        shaky=sum(visit.shaky for visit in recent),
+        garbled=sum(visit.garbled for visit in recent),
+        unread=unread,
+        refused=sum(failures.values()) - unread,
+        failed=failures,
+        before=_share_of_bad_pages(older),
+    )
 
 
 def _share_of_bad_pages(visits: Sequence[Visit]) -> float | None:

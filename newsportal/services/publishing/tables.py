@@ -44,12 +44,21 @@ class Mark:
 
 def marks_table(schema: str | None) -> sa.Table:
     return sa.Table(
-        NAME, sa.MetaData(), sa.Column("target", sa.String(100), primary_key=True), sa.Column("article", sa.String(20), primary_key=True),
-        sa.Column("place", sa.Text, nullable=False), sa.Column("revision", sa.Integer, nullable=False),
-        sa.Column("digest", sa.String(64), nullable=False), sa.Column("fence", sa.BigInteger, nullable=False),
-        sa.Column("changed", sa.DateTime, nullable=False), schema=schema, mysql_charset="utf8mb4", mariadb_charset="utf8mb4",
-        mysql_engine="InnoDB", mariadb_engine="InnoDB",
-    )  # fmt: skip
+        NAME,
+        sa.MetaData(),
+        sa.Column("target", sa.String(100), primary_key=True),
+        sa.Column("article", sa.String(20), primary_key=True),
+        sa.Column("place", sa.Text, nullable=False),
+        sa.Column("revision", sa.Integer, nullable=False),
+        sa.Column("digest", sa.String(64), nullable=False),
+        sa.Column("fence", sa.BigInteger, nullable=False),
+        sa.Column("changed", sa.DateTime, nullable=False),
+        schema=schema,
+        mysql_charset="utf8mb4",
+        mariadb_charset="utf8mb4",
+        mysql_engine="InnoDB",
+        mariadb_engine="InnoDB",
+    )
 
 
 GONE_THERE: Final = "its row was deleted there; to write it again: newsportal unpublish, then newsportal publish again"
