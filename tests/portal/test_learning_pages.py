@@ -90,6 +90,8 @@ def test_invalid_upload_is_refused_with_line_errors(editor: httpx.Client, store:
         assert f"第 {line} 行：" in answer.text
     assert "<script>alert" not in answer.text
     assert store.corpora.find("新闻") is None
+    again = editor.get("/corpora/upload", headers={"accept": "text/html"})
+    assert (again.status_code, again.headers["location"]) == (303, "/corpora"), "the language is changed beside the errors"
     assert "第 1 行：字符不是 utf-8" in editor.post("/corpora/upload", data={"name": "x"}, files=upload("新".encode("gb18030"))).text
 
 

@@ -98,6 +98,8 @@ def gather_documents(request: Request) -> Response:
 
 @router.get("/corpora/{name}")
 def corpus(request: Request, visit: VisitDep, name: str) -> Response:
+    if name == "upload" and visit.portal.store.corpora.find(name) is None:
+        raise HTTPException(405)  # after a form with mistakes
     corpus = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.params.get("by") == "editor"
     page = min(max(1, visit.integer("page")), MAX_PAGES)
