@@ -39,6 +39,7 @@ from tests.compiled_once import share_compiled_statements  # noqa: E402
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # each core already has a process
 os.environ |= dict.fromkeys(("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS"), "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java for seconds
 os.environ["SSL_CERT_FILE"] = str(ROOT / "tests" / "authority.pem")  # reading all trusted CAs takes each connection 17 ms
+os.environ.setdefault("NODE_COMPILE_CACHE", str(ROOT / ".pytest_cache" / "node"))  # playwright's driver starts with a quarter less
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process that a test starts would compile all of newsportal,
 sys.dont_write_bytecode = False  # and each test process would rewrite the assertions of all tests: 17 s of processor time
 

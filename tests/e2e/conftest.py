@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).resolve().parent.parent
 CHROMIUM = find_chromium()
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-QUIET += ["--disable-component-update", "--disable-sync", "--js-flags=--no-opt,--no-maglev"]  # pages close too soon for it to pay
+QUIET += ["--disable-component-update", "--disable-sync"]
+QUIET += ["--js-flags=--no-opt,--no-maglev,--no-flush-bytecode"]  # pages close too soon to optimise; the next has the same scripts
 LOOKS: dict[str, dict[str, Any]] = {
     "light, wide": {"color_scheme": "light", "locale": "zh-CN", "viewport": {"width": 1280, "height": 900}},
     "dark, narrow": {"color_scheme": "dark", "locale": "en", "viewport": {"width": 360, "height": 740}},

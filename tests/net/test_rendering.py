@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -22,7 +23,7 @@ from newsportal.crawl.middlewares import RobotsDenied
 from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
 from newsportal.net.egress import Policy
 from newsportal.net.rendering import Limits, find_chromium, standalone
-from newsportal.net.rendering.chromium import Setup, process_tree
+from newsportal.net.rendering.chromium import Chromium, Setup, process_tree
 
 REASON = "needs Chromium and playwright (make tools)"
 pytestmark = [
@@ -41,6 +42,7 @@ fetch('/list.json').then(answer => answer.json()).then(names => {
 });
 """
 Render = Callable[..., Any]
+PAGES = 4
 
 
 def html(body: str, **headers: str) -> bytes:
@@ -49,13 +51,27 @@ def html(body: str, **headers: str) -> bytes:
     return "\r\n".join(["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in fields.items()), "", ""]).encode() + text
 
 
+@pytest.fixture(scope="module")
+def shared_browsers(reactor_loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Keep the browsers of crawls open for the next, as a second crawl in the process would: to start one takes a second."""
+    from newsportal.crawl.handlers.rendered import _BROWSERS
+
+    setups = [Setup(Limits(pages=PAGES), isolate=isolate) for isolate in (True, False)]
+    browsers = [_BROWSERS.setdefault(reactor_loop, {}).setdefault(setup, Chromium(setup)) for setup in setups]
+    for browser in browsers:
+        browser.acquire()
+    yield
+    for browser in browsers:
+        reactor_loop.run_until_complete(browser.release())
+
+
 @pytest.fixture
-def render(crawl: Any, site: Any) -> Render:
-    """Function that crawls paths of ``site`` as rendered pages; limits by name."""
+def render(crawl: Any, site: Any, shared_browsers: None) -> Render:
+    """Function that crawls paths of ``site`` as rendered pages; limits by name. Another ``pages`` or ``memory`` starts another browser."""
 
     def run(*paths: str, allow: tuple[str, ...] = (), settings: dict[str, Any] | None = None, **limits: Any) -> Any:
         requests = [{"url": site.url(path), "meta": {"render": True, "source": "feed:x"}} for path in paths]
-        rendering = {"timeout": 300, "wait": 60, **limits}  # idle pages end at once
+        rendering = {"timeout": 300, "wait": 60, "pages": PAGES, **limits}  # idle pages end at once
         return crawl(*requests, NEWSPORTAL_ALLOW_PRIVATE=[*site.allow, *allow], NEWSPORTAL_RENDERING=rendering, **(settings or {}))
 
     return run
@@ -148,7 +164,7 @@ def test_no_feature_of_a_page_reaches_a_private_address(render: Render, site: An
         after = f"<p id=after></p><script>new Image().src='{inside.url()}'; after.textContent='后'</script>"
         site.routes[f"/{number}"] = html(attempt.format(**values) + after)
         paths.append(f"/{number}")
-    found = render(*paths, isolate=isolate, pages=4)
+    found = render(*paths, isolate=isolate)
     assert inside.connections == 0
     assert found.errors == {}
     assert [path for path in paths if "后" not in found.pages[site.url(path)].text] == []
@@ -219,12 +235,21 @@ def test_navigation_loops_end(render: Render, site: Any) -> None:
 
 def test_page_may_set_a_cookie_and_reload(render: Render, site: Any) -> None:
     door = html("<script>document.cookie = 'seen=1'; location.reload()</script>", **{"set-cookie": "mark=2; HttpOnly"})
-    site.routes["/"] = lambda request: html("<p>里面") if "seen=1" in request.headers.get("cookie", "") else door
+    browsers = []
+
+    def answer(request: Any) -> bytes:
+        if "seen=1" not in request.headers.get("cookie", ""):
+            return door
+        browsers.append(_browser_groups())
+        return html("<p>里面")
+
+    site.routes["/"] = answer
     found = render("/")
     assert "里面" in found.pages[site.url("/")].text
     assert "mark=2" in site.requests[-1].headers["cookie"]
     before = len(site.requests)
-    again = render("/")
+    again = render("/", wait=50)
+    assert browsers[0] == browsers[1], "another limit of a page starts no other browser"
     assert "cookie" not in site.requests[before].headers, "no cookie is left for the next page"
     assert "里面" in again.pages[site.url("/")].text
 
@@ -348,23 +373,20 @@ def test_browser_that_cannot_start_fails_its_pages_only(
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o700)
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", str(broken))
-    found = render(story)
+    found = render(story, pages=1)
     error = found.errors[site.url(story)]
     assert isinstance(error, RenderFailed)
     assert error.reason == "no-browser"
     monkeypatch.setenv("NEWSPORTAL_CHROMIUM", str(tmp_path / "none"))
-    assert "fix NEWSPORTAL_CHROMIUM" in str(render(story).errors[site.url(story)])
+    assert "fix NEWSPORTAL_CHROMIUM" in str(render(story, pages=1).errors[site.url(story)])
 
 
 def test_frozen_browser_is_killed(render: Render, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = []
+    stopped, others = [], process_tree(os.getpid())
 
     def stop(request: Any) -> bytes:
-        for pid in process_tree(os.getpid()):
-            if (
-                b"--remote-debugging-pipe" in Path(f"/proc/{pid}/cmdline").read_bytes()
-                and b"--type=" not in Path(f"/proc/{pid}/cmdline").read_bytes()
-            ):
+        for pid in set(process_tree(os.getpid())).difference(others):
+            if b"--remote-debugging-pipe" in _command(pid) and b"--type=" not in _command(pid):
                 os.kill(pid, signal.SIGSTOP)
                 stopped.append(pid)
         return response(b"")
@@ -432,6 +454,16 @@ def _command(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except FileNotFoundError:
         return b""
+
+
+def _browser_groups() -> set[int]:
+    """Return the process groups of the browsers of this process."""
+    found = set()
+    for pid in process_tree(os.getpid()):
+        if b"--remote-debugging-pipe" in _command(pid):
+            with suppress(ProcessLookupError):
+                found.add(os.getpgid(pid))
+    return found
 
 
 def _browsers(process: Started, site: Any) -> list[int]:

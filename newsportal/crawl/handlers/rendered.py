@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -21,7 +22,7 @@ from newsportal.errors import RenderFailed
 from newsportal.net.egress import HttpResponse, TooLarge, decompress
 from newsportal.net.egress.client import join_headers
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
-from newsportal.net.rendering.exchange import PageRequest, has_markup
+from newsportal.net.rendering.exchange import Limits, PageRequest, has_markup
 from newsportal.net.rendering.visit import CONTEXT, RenderResult, Visit
 
 if TYPE_CHECKING:
@@ -49,10 +50,9 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         self.config.navigation_timeout_ms = setup.limits.timeout * 1000
         self._setup = setup
         self._fetch = fetch
+        shared = replace(setup, limits=Limits(pages=setup.limits.pages, memory=setup.limits.memory))  # the others limit one page
         browsers = _BROWSERS.setdefault(asyncio.get_running_loop(), {})
-        if setup not in browsers:
-            browsers[setup] = Chromium(setup)
-        self._chromium: Chromium | None = browsers[setup]
+        self._chromium: Chromium | None = browsers.setdefault(shared, Chromium(shared))
         self._chromium.acquire()
 
     async def _launch(self) -> None:
