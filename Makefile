@@ -5,11 +5,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+BUILD_READY := $(VENV)/.ready-build
 RUN_READY := $(VENV)/.ready-run
+TOOLS_READY := $(VENV)/.ready-tools
 TEST_READY := $(VENV)/.ready-test
 COMPILED := $(VENV)/.compiled
 # Python compiles what is imported; to compile all that is installed takes a third of the time
-INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
+# The locked files name every dependency: nothing is left to resolve
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --no-build-isolation
 HOST ?= 127.0.0.1
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? 2 * cores : 8)))
 IN_PARALLEL := -n $(JOBS) --dist loadfile --no-loadscope-reorder # many tests wait: more processes than cores; a file's tests share what they crawled
@@ -66,17 +69,23 @@ $(VENV)/bin/python:
 	  else echo "Python's venv module is missing; install it with: sudo apt install python3-venv"; exit 1; fi; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(RUN_READY): requirements/run.txt pyproject.toml | $(VENV)/bin/python
+$(BUILD_READY): requirements/build.txt | $(VENV)/bin/python
 	@echo "Installing (once, about a minute) ..."
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null  # a set-up that was interrupted
 	@$(INSTALL) --require-hashes -r requirements/build.txt
-	@$(INSTALL) --require-hashes --no-build-isolation -r requirements/run.txt
-	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(TEST_READY): requirements/test.txt $(RUN_READY)
-	@echo "Installing the tests' tools (once) ..."
-	@$(INSTALL) --require-hashes --no-build-isolation -r requirements/test.txt
+$(RUN_READY): requirements/run.txt pyproject.toml $(BUILD_READY)
+	@$(INSTALL) --require-hashes -r requirements/run.txt
+	@$(INSTALL) -e .
+	@touch $@
+
+$(TOOLS_READY): requirements/test.txt requirements/run.txt $(BUILD_READY)  # what is not in run.txt, so both can be installed at once
+	@awk '/^[a-z0-9]/ {locked = $$1 in run; if (NR == FNR) run[$$1]} NR > FNR && !locked' requirements/run.txt requirements/test.txt >$(VENV)/tools.txt
+	@$(INSTALL) --require-hashes -r $(VENV)/tools.txt
+	@touch $@
+
+$(TEST_READY): $(RUN_READY) $(TOOLS_READY)
 	@touch $@
 
 $(COMPILED): $(TEST_READY)

@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,10 +37,11 @@ ARTICLES, LONG_ARTICLE = 8, 200  # articles of the made-up Web that are read, of
 
 def imports(tree: ast.Module, modules: set[str]) -> set[str]:
     """Return the modules of the packages that ``tree`` imports, at the top or in a function."""
-    checks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
+    imported = [node for node in statements(tree) if isinstance(node, ast.If | ast.Import | ast.ImportFrom)]
+    checks = [node for node in imported if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
     only_types = {id(inner) for check in checks for inner in ast.walk(check)}
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in imported:
         if id(node) in only_types:
             continue
         if isinstance(node, ast.Import):
@@ -61,8 +62,17 @@ def is_in_circle(graph: dict[str, set[str]], start: str) -> bool:
     return start in found
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements of all blocks: what ``ast.walk`` yields without expressions, which are most of a tree."""
+    for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+        inner = getattr(node, name, ())
+        for child in inner if isinstance(inner, list) else ():
+            yield child
+            yield from statements(child)
+
+
 def functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node for node in statements(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def used_once(tree: ast.Module, text: str) -> int:
