@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from newsportal_lab.evaluate.running import scores_of
+from newsportal_lab.evaluate.scoring import Scores
 
 FLOORS = [
     # folder, algorithm, F1, mean page F1, title, date, author
@@ -50,8 +51,15 @@ FIELDS = [
 ]
 """Floors of the fields of ``best``."""
 
-scored = cache(scores_of)
-"""Scores, computed once for all tests of the same pages."""
+
+@cache
+def scores_on(folder: Path) -> dict[str, Scores]:
+    """Return the scores of all algorithms that are tested on a folder, which parse each of its pages once."""
+    return scores_of(folder, list(dict.fromkeys(algorithm for name, algorithm, *_ in (*FLOORS, *PAPERS) if name == folder.name)))
+
+
+def scored(folder: Path, algorithm: str) -> Scores:
+    return scores_on(folder)[algorithm]
 
 
 @pytest.mark.data
