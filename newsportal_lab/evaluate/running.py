@@ -95,7 +95,7 @@ VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 
 def reader(name: str, run: Extract, parse: Callable[[Page], dom.Document] = dom.document) -> Reader:
-    """Return one of our algorithms as the reader ``name``. ``parse``: another one may share a page's document among readers."""
+    """Return one of our algorithms as the reader ``name``; ``parse`` may share a page's document among readers."""
     now = datetime.now(UTC)
 
     def answer(page: GoldPage) -> Answer:
@@ -108,15 +108,13 @@ def reader(name: str, run: Extract, parse: Callable[[Page], dom.Document] = dom.
     return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
 
 
-def algorithm(name: str, parse: Callable[[Page], dom.Document] = dom.document) -> Reader:
-    """Return the algorithm or variant ``name`` as a reader. Raises ``ValueError`` for an unknown name."""
-    method, parameters = VARIANTS.get(name, (name, {}))
-    return reader(name, extractor(method, **parameters), parse)
-
-
-def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
+def readers(algorithms: Sequence[str], peers: Sequence[str], parse: Callable[[Page], dom.Document] = dom.document) -> list[Reader]:
     """Return readers by name, algorithms first. Raises ``ValueError`` for an unknown name, ``DependencyMissing`` for a peer not
     installed."""
+
+    def algorithm(name: str) -> Reader:
+        method, parameters = VARIANTS.get(name, (name, {}))
+        return reader(name, extractor(method, **parameters), parse)
 
     def other(name: str, run: Peer) -> Reader:
         return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))
@@ -209,20 +207,11 @@ def worst(results: Iterable[PageResult], index: int, number: int) -> list[PageRe
     return sorted(texts, key=lambda result: (result.scores[index].f1, -result.scores[index].gold, result.folder, result.id))[:number]
 
 
-def scores_of(folder: Path, algorithms: Sequence[str]) -> dict[str, Scores]:
-    """Return the scores of our algorithms on one folder, each page parsed once for all (seconds do not tell the speed of each). Raises
-    ``ValueError`` for an unknown name, ``NoGold``."""
+def scores_of(folder: Path, algorithm: str) -> Scores:
+    """Return the scores of one of our algorithms on one folder. Raises ``ValueError`` for an unknown name, ``NoGold``."""
     survey(folder)
-    latest: dict[tuple[str, bytes], dom.Document] = {}
-
-    def parse(page: Page) -> dom.Document:
-        if (page.url, page.body) not in latest:
-            latest.clear()
-            latest[page.url, page.body] = dom.document(page)
-        return latest[page.url, page.body]
-
-    results = run([folder], [algorithm(name, parse) for name in algorithms])
-    return {row.reader: row.scores for row in rows(results, algorithms) if row.set == results[0].folder}
+    (row,) = rows(run([folder], readers([algorithm], [])), [algorithm])
+    return row.scores
 
 
 Kind = Literal["same", "missing", "surplus"]

@@ -105,24 +105,18 @@ def content_lines(ratios: Sequence[float], sigma: float = SIGMA, alpha: int = AL
     return [int(number) for number in np.flatnonzero(_nearest(points, centres))]
 
 
-def smooth(values: ArrayLike, sigma: float = SIGMA) -> Floats:
+def smooth(values: Sequence[float] | Floats, sigma: float = SIGMA) -> Floats:
     """Smooth ``values`` (2-3) with the Gaussian kernel of (2-1) and (2-2)."""
     kernel = gaussian_kernel(sigma)
-    return _weighted_sums(np.pad(np.asarray(values, dtype=np.float64), len(kernel) // 2), kernel)
+    padded = np.pad(np.asarray(values, dtype=np.float64), len(kernel) // 2)
+    return sum((k * padded[j : j + len(values)] for j, k in enumerate(kernel)), np.zeros(len(values)))
 
 
-def derivative(smoothed: ArrayLike, alpha: int = ALPHA) -> Floats:
+def derivative(smoothed: Sequence[float] | Floats, alpha: int = ALPHA) -> Floats:
     """Return (2-4), as printed: α + 1 terms over α."""
     values = np.asarray(smoothed, dtype=np.float64)
-    return _weighted_sums(np.pad(values, (0, alpha)), [1.0] * (alpha + 1)) / alpha - values
-
-
-def _weighted_sums(values: Floats, weights: Sequence[float]) -> Floats:
-    """Return Σ_j weights_j · values_{i+j} of each i, added in this order."""
-    sums = np.zeros(len(values) - len(weights) + 1)
-    for j, weight in enumerate(weights):
-        sums += weight * values[j : j + len(sums)]
-    return sums
+    padded = np.pad(values, (0, alpha))
+    return sum((padded[j : j + len(values)] for j in range(alpha + 1)), np.zeros(len(values))) / alpha - values
 
 
 def cluster_centres(points: ArrayLike, clusters: int = CLUSTERS) -> list[Point]:
@@ -143,5 +137,4 @@ def cluster_centres(points: ArrayLike, clusters: int = CLUSTERS) -> list[Point]:
 
 def _nearest(points: Floats, centres: ArrayLike) -> NDArray[np.intp]:
     (x, y), (a, b) = points.T, np.asarray(centres).T
-    nearest: NDArray[np.intp] = ((x[:, None] - a) ** 2 + (y[:, None] - b) ** 2).argmin(axis=1)
-    return nearest
+    return np.asarray(((x[:, None] - a) ** 2 + (y[:, None] - b) ** 2).argmin(axis=1), dtype=np.intp)

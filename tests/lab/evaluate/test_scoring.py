@@ -55,7 +55,7 @@ def naive_scores(folder: Path, algorithm: str) -> dict[str, Any]:
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
 def test_scores_match_naive_implementation(folders: list[Path], algorithm: str) -> None:
     for folder in folders:
-        scores = scores_of(folder, [algorithm])[algorithm]
+        scores = scores_of(folder, algorithm)
         expected = naive_scores(folder, algorithm)
         assert {name: getattr(scores, name) for name in expected} == pytest.approx(expected, abs=0.00005)
     assert scores.pages == 2
