@@ -87,22 +87,19 @@ def blocks(views: Floats) -> Iterator[tuple[int, int]]:
 
 def block_sums(clicks: Clicks, low: int, high: int) -> PairSums:
     """Return the sums of the pairs whose first story is in a range."""
-    counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
+    starts = clicks.starts()
     rows = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
     firsts: list[Ints] = []
     seconds: list[Ints] = []
-    values: list[Floats] = []
-    for gap in (*range(1, WINDOW + 1), *range(-1, -WINDOW - 1, -1)):
-        others = rows + gap
-        inside = (others >= 0) & (others < len(clicks))
-        first, second = rows[inside], others[inside]
-        same_reader = clicks.reader[first] == clicks.reader[second]
-        first, second = first[same_reader], second[same_reader]
-        firsts.append(clicks.story[first] - low)
-        seconds.append(clicks.story[second])
-        after = np.full(len(first), round_sums(np.array(1 / gap)) if 0 < gap <= MAX_STEPS else 0.0)
-        values.append(np.column_stack((round_sums(1.0 / counts[clicks.reader[first]]), np.ones(len(first)), after)))
-    first, second, value = sum_pairs(np.concatenate(firsts), np.concatenate(seconds), np.concatenate(values), clicks.stories)
+    steps: list[Floats] = []
+    for sign, room in ((1, starts[clicks.reader[rows] + 1] - 1 - rows), (-1, rows - starts[clicks.reader[rows]])):
+        for gap in range(1, WINDOW + 1):
+            firsts.append(first := rows[room >= gap])  # ``room``: the reader's views on this side
+            seconds.append(first + sign * gap)
+            steps.append(np.full(len(first), round_sums(np.array(1 / gap)) if sign > 0 and gap <= MAX_STEPS else 0.0))
+    first, damping = np.concatenate(firsts), round_sums(1.0 / np.maximum(np.diff(starts), 1))
+    values = np.array([damping[clicks.reader[first]], np.ones(len(first)), np.concatenate(steps)]).T  # columns in consecutive memory
+    first, second, value = sum_pairs(clicks.story[first] - low, clicks.story[np.concatenate(seconds)], values, clicks.stories)
     return PairSums(first + low, second, *value.T)
 
 
@@ -117,7 +114,7 @@ def sum_pairs(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[
     ordered = entries.tocsc().tocsr()  # sorted by second, then by first, in linear time
     rows, columns = np.repeat(np.arange(ordered.shape[0]), np.diff(ordered.indptr)), ordered.indices.astype(np.int64)
     begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]))))
-    return rows[begins], columns[begins], np.column_stack([np.add.reduceat(column[ordered.data], begins) for column in values.T])
+    return rows[begins], columns[begins], np.array([np.add.reduceat(column[ordered.data], begins) for column in values.T]).T
 
 
 def prune_sums(sums: PairSums, damping: Floats, views: Floats) -> PairSums:

@@ -94,27 +94,27 @@ VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 """Variants of a method outside the crawl, of a paper or of ``newsportal extract``: name → method, parameters."""
 
 
-def reader(name: str, run: Extract) -> Reader:
-    """Return one of our algorithms as the reader ``name``."""
+def reader(name: str, run: Extract, parse: Callable[[Page], dom.Document] = dom.document) -> Reader:
+    """Return one of our algorithms as the reader ``name``; ``parse`` may share a page's document among readers."""
     now = datetime.now(UTC)
 
     def answer(page: GoldPage) -> Answer:
         url = page.saved.url or UNKNOWN
         link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
-        found = run(dom.document(Page(url, page.saved.body, now)), link, now)
+        found = run(parse(Page(url, page.saved.body, now)), link, now)
         date = found.published.isoformat() if found.published else None
         return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
 
     return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
 
 
-def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
+def readers(algorithms: Sequence[str], peers: Sequence[str], parse: Callable[[Page], dom.Document] = dom.document) -> list[Reader]:
     """Return readers by name, algorithms first. Raises ``ValueError`` for an unknown name, ``DependencyMissing`` for a peer not
     installed."""
 
     def algorithm(name: str) -> Reader:
         method, parameters = VARIANTS.get(name, (name, {}))
-        return reader(name, extractor(method, **parameters))
+        return reader(name, extractor(method, **parameters), parse)
 
     def other(name: str, run: Peer) -> Reader:
         return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
 
-from newsportal_lab.evaluate.running import scores_of
+from newsportal.items import Page
+from newsportal.text import dom
+from newsportal_lab.evaluate.running import readers, rows, run
+from newsportal_lab.evaluate.scoring import Scores
 
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 FLOORS = [
     # folder, algorithm, F1, mean page F1, title, date, author
     # The block model of best was fitted on magic-article, scrapinghub and fundus-tests, so it knows those pages: docs/algorithms/best.md
@@ -50,8 +55,18 @@ FIELDS = [
 ]
 """Floors of the fields of ``best``."""
 
-scored = cache(scores_of)
-"""Scores, computed once for all tests of the same pages."""
+
+@cache
+def scores_on(folder: Path) -> dict[str, Scores]:
+    """Return the scores of all algorithms that are tested on a folder. Each page is parsed once for all of them."""
+    shared = lru_cache(maxsize=1)(lambda url, body: dom.document(Page(url, body, NOW)))
+    names = list(dict.fromkeys(algorithm for name, algorithm, *_ in (*FLOORS, *PAPERS) if name == folder.name))
+    results = run([folder], readers(names, [], lambda page: shared(page.url, page.body)))
+    return {row.reader: row.scores for row in rows(results, names)}
+
+
+def scored(folder: Path, algorithm: str) -> Scores:
+    return scores_on(folder)[algorithm]
 
 
 @pytest.mark.data

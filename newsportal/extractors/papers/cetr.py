@@ -19,7 +19,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from html import unescape
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from newsportal.extractors.papers.common import clean_lines, gaussian_kernel, make_extraction
 from newsportal.items import Extraction, Link
@@ -36,7 +39,8 @@ TAG: Final = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:-]{0,40})?[^<>]*>")
 LINE_PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not split within a tag or a character reference
 LINE_CHARS: Final = 65
 MAX_MEAN: Final = 1000  # characters per line: a source with more has no real lines, and is split into lines of ``LINE_CHARS``
-Point = tuple[float, float]
+Floats: TypeAlias = NDArray[np.float64]
+Point: TypeAlias = tuple[float, float]
 
 
 class SourceLine(NamedTuple):
@@ -96,42 +100,41 @@ def tag_ratio(line: SourceLine) -> float:
 
 def content_lines(ratios: Sequence[float], sigma: float = SIGMA, alpha: int = ALPHA, clusters: int = CLUSTERS) -> list[int]:
     smoothed = smooth(ratios, sigma)
-    points = list(zip(smoothed, map(abs, smooth(derivative(smoothed, alpha), sigma)), strict=True))
+    points = np.column_stack((smoothed, np.abs(smooth(derivative(smoothed, alpha), sigma))))
     centres = cluster_centres(points[:: len(points) // MAX_POINTS + 1], clusters)
-    return [number for number, point in enumerate(points) if _nearest(point, centres)]
+    return [int(number) for number in np.flatnonzero(_nearest(points, centres))]
 
 
-def smooth(values: Sequence[float], sigma: float = SIGMA) -> list[float]:
+def smooth(values: Sequence[float] | Floats, sigma: float = SIGMA) -> Floats:
     """Smooth ``values`` (2-3) with the Gaussian kernel of (2-1) and (2-2)."""
     kernel = gaussian_kernel(sigma)
-    beyond = [0.0] * (len(kernel) // 2)
-    padded = [*beyond, *values, *beyond]
-    return [sum(k * value for k, value in zip(kernel, padded[i : i + len(kernel)], strict=True)) for i in range(len(values))]
+    padded = np.pad(np.asarray(values, dtype=np.float64), len(kernel) // 2)
+    return sum((k * padded[j : j + len(values)] for j, k in enumerate(kernel)), np.zeros(len(values)))
 
 
-def derivative(smoothed: Sequence[float], alpha: int = ALPHA) -> list[float]:
+def derivative(smoothed: Sequence[float] | Floats, alpha: int = ALPHA) -> Floats:
     """Return (2-4), as printed: α + 1 terms over α."""
-    return [sum(smoothed[i : i + alpha + 1]) / alpha - value for i, value in enumerate(smoothed)]
+    values = np.asarray(smoothed, dtype=np.float64)
+    padded = np.pad(values, (0, alpha))
+    return sum((padded[j : j + len(values)] for j in range(alpha + 1)), np.zeros(len(values))) / alpha - values
 
 
-def cluster_centres(points: Sequence[Point], clusters: int = CLUSTERS) -> list[Point]:
+def cluster_centres(points: ArrayLike, clusters: int = CLUSTERS) -> list[Point]:
     """Return the centres of k-means; the first stays at the origin, the others start evenly between it and both maxima."""
-    wide, high = max((x for x, _ in points), default=0.0), max((y for _, y in points), default=0.0)
-    centres = [(wide * share / (clusters - 1), high * share / (clusters - 1)) for share in range(clusters)]
+    points = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+    centres = np.outer(np.arange(clusters), points.max(axis=0, initial=0.0)) / (clusters - 1)
     for _ in range(MAX_ROUNDS):
-        groups: list[list[Point]] = [[] for _ in centres]
-        for point in points:
-            groups[_nearest(point, centres)].append(point)
-        moved = [(0.0, 0.0)]
-        for group, centre in zip(groups[1:], centres[1:], strict=True):
-            moved.append((sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)) if group else centre)
-        if moved == centres:
+        group = _nearest(points, centres)
+        sizes = np.bincount(group, minlength=clusters)[:, None]
+        sums = np.column_stack([np.bincount(group, column, clusters) for column in points.T])
+        moved = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+        moved[0] = 0.0
+        if np.array_equal(moved, centres):
             break
         centres = moved
-    return centres
+    return [(x, y) for x, y in centres.tolist()]
 
 
-def _nearest(point: Point, centres: Sequence[Point]) -> int:
-    x, y = point
-    distances = [(x - a) ** 2 + (y - b) ** 2 for a, b in centres]
-    return distances.index(min(distances))
+def _nearest(points: Floats, centres: ArrayLike) -> NDArray[np.intp]:
+    (x, y), (a, b) = points.T, np.asarray(centres).T
+    return np.asarray(((x[:, None] - a) ** 2 + (y[:, None] - b) ** 2).argmin(axis=1), dtype=np.intp)
