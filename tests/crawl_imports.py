@@ -45,12 +45,13 @@ def import_all() -> None:
 
 
 def compute() -> None:
-    """Load lexicons, the statements that create a store, search engines, and the models that read a page."""
+    """Load lexicons, the statements that create a store, search engines, the schema of sources, and the models that read a page."""
     from newsportal.classify.keywords import keywords
     from newsportal.classify.lexicon import lexicon
     from newsportal.cli import app
     from newsportal.dedup.fingerprints import fingerprint
     from newsportal.extractors.lists.engines import engine_names
+    from newsportal.sources import load
     from newsportal.store import open_store
     from newsportal.text import normalise
 
@@ -60,6 +61,8 @@ def compute() -> None:
     keywords("港口", "港口")
     with TemporaryDirectory() as folder:
         open_store(f"sqlite:///{folder}/news.db").close()
+        (Path(folder) / "sources.yaml").write_text("feeds: [{name: 港口, url: 'https://a.example/'}]\n", "utf-8")
+        load(Path(folder) / "sources.yaml")
         page = Path(folder) / "1.html"
         page.write_text(PAGE, "utf-8")
         CliRunner().invoke(app, ["extract", str(page), "--url", "http://a.example/1.html"])
