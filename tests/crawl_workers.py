@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +31,9 @@ KILL_EVERY = 20
 
 @dataclass(frozen=True)
 class Crawled:
-    """``articles``: identities. ``sources``: keys of the visited sources."""
+    """``articles``: titles by identity. ``sources``: keys of the visited sources."""
 
-    articles: frozenset[str]
+    articles: Mapping[str, str]
     sources: frozenset[str]
 
 
@@ -46,7 +46,7 @@ def wait_for_answers(sources: Path) -> None:
 
 def crawled(store: Store) -> Crawled:
     visited = frozenset(state.source for state in store.source_states() if state.last_run is not None)
-    return Crawled(frozenset(article.identity or "" for article in store.all_articles()), visited)
+    return Crawled({article.identity or "": article.title for article in store.all_articles()}, visited)
 
 
 def one_crawl(web: Any, sources: Path) -> Crawled:
@@ -131,8 +131,9 @@ def await_end(store: Store, workers: Workers, sources: frozenset[str], kills: in
                 killed += 1
 
 
-def compare(web: Any, sources: Path, uri: str, number: int, single: Crawled, kills: int = 0) -> None:
-    """Let ``number`` workers crawl and kill some: they store what one crawl stores, and nothing waits without a reason and a time."""
+def compare(web: Any, sources: Path, uri: str, number: int, single: Crawled, kills: int = 0) -> Crawled:
+    """Let ``number`` workers crawl and kill some: they store what one crawl stores, and nothing waits without a reason and a time.
+    Return what they store."""
     web.reset()
     wait_for_answers(sources)
     until = monotonic() + LAST_LIMIT
@@ -142,10 +143,11 @@ def compare(web: Any, sources: Path, uri: str, number: int, single: Crawled, kil
         with closing(store):
             await_end(store, workers, single.sources, kills, until)
             workers.stop()
-            found = crawled(store).articles
-            assert (single.articles - found, found - single.articles) == (set(), set())
+            found = crawled(store)
+            assert (single.articles.keys() - found.articles, found.articles.keys() - single.articles) == (set(), set())
             waiting = [row for row in unfinished(store) if row.state != LEASED]
             assert [row for row in waiting if not row.reason or row.not_before is None] == []
     finally:
         workers.kill(number)
     assert "Traceback" not in workers.log, workers.log[-3000:]
+    return found

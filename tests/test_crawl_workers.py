@@ -17,13 +17,26 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def single_crawl(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    return one_crawl(web, web.sources(tmp_path_factory.mktemp("alone") / "sources.yaml"))
+    found = one_crawl(web, with_readers(web.sources(tmp_path_factory.mktemp("alone") / "sources.yaml"), 2))
+    assert len(found.articles) > 50
+    return found
 
 
-@pytest.mark.parametrize(("number", "kills"), [(1, 0), (3, 0), (2, 3)])
+def with_readers(sources: Path, processes: int) -> Path:
+    sources.write_text(f"{sources.read_text('utf-8')}\nextraction: {{processes: {processes}}}\n", "utf-8")
+    return sources
+
+
+@pytest.mark.parametrize(("number", "kills"), [(3, 0), (2, 3)])
 def test_workers_store_the_same_as_one_crawl(web: Any, tmp_path: Path, single_crawl: Crawled, number: int, kills: int) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
     compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", number, single_crawl, kills)
+
+
+def test_worker_without_reader_processes_stores_the_same(web: Any, tmp_path: Path, single_crawl: Crawled) -> None:
+    sources = with_readers(web.sources(tmp_path / "sources.yaml"), 0)
+    found = compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 1, single_crawl)
+    assert found.articles == single_crawl.articles, "also the same titles"
 
 
 @pytest.mark.parametrize("server", OVER_SERVERS)

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from forked import Started, crawl
@@ -123,17 +123,3 @@ def test_stopping_crawl_does_not_wait_for_page(site: Site, tmp_path: Path) -> No
     assert site.long_asked.wait(PATIENCE), started.communicate(1.0)
     started.send_signal(signal.SIGTERM)
     assert started.wait(PATIENCE) == 0
-
-
-def test_reader_processes_store_same_articles(web: Any, tmp_path: Path) -> None:
-    two = crawled(web, tmp_path / "two", 2)
-    assert len(two) > 50
-    assert two == crawled(web, tmp_path / "none", 0)
-
-
-def crawled(web: Any, folder: Path, processes: int) -> dict[str, str]:
-    web.reset()
-    sources: Path = web.sources(folder / "sources.yaml")
-    sources.write_text(f"{sources.read_text('utf-8')}\nextraction: {{processes: {processes}}}\n", "utf-8")
-    crawl(sources)
-    return stored(sources)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sqlite3
 import subprocess
 import threading
@@ -72,9 +71,12 @@ def test_full_disk_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> Non
         assert portal.waiting() == 0
 
 
+LIMITED = f"import resource as it, newsportal.cli as cli; it.setrlimit(it.RLIMIT_FSIZE, ({SMALL_FILE}, {SMALL_FILE})); cli.main()"
+"""The command line with a limit of the size of files."""
+
+
 def test_file_size_limit_ends_crawl_without_loss(portal: Any, undisturbed: Any) -> None:
-    done = portal.run_crawl("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE)))
-    ended_early(done)
+    ended_early(portal.run_crawl("hub", script=LIMITED))
     assert set(portal.identities()) < set(undisturbed["hub"])
     portal.crawl_report("hub")
     assert portal.identities() == undisturbed["hub"]
@@ -143,7 +145,10 @@ def read_only(portal: Any) -> Iterator[None]:
         folder.chmod(0o755)
         return
     with own_disk(folder, 20 << 20):
-        portal.crawl_report("rss", "--source", "溪峰在线", env=os.environ)
+        portal.crawl_report("rss", "--source", "溪峰在线")
+        with closing(sqlite3.connect(portal.database)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the last connection to be closed then removes SQLite's log
+        assert not portal.database.with_name(f"{portal.database.name}-wal").exists()
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
         yield
 
