@@ -67,8 +67,7 @@ def _run_task(function: Callable[[Shared, Any], Any], task: Any) -> Any:
 @contextmanager
 def on_spark(shared: Shared, master: str) -> Iterator[Mapped]:
     """Run tasks on Spark's executors, which need newsportal and the same paths of files. Raises ``DependencyMissing``, ``SparkFailed``."""
-    with spark.session(master, "process") as session, ThreadPoolExecutor(1) as executor:
-        context = session.sparkContext
+    with spark.session(master, "process") as context, ThreadPoolExecutor(1) as executor:
         broadcast = context.broadcast(shared)
 
         def collected(function: Callable[[Shared, Task], Answer], batch: Sequence[Task]) -> list[Answer]:

@@ -40,8 +40,8 @@ def session(master: str, command: str) -> Iterator[Any]:
     ``SparkFailed`` without Java, or for an error of Spark."""
     try:
         from py4j.protocol import Py4JError
+        from pyspark import SparkConf, SparkContext
         from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
     except ImportError as error:
         raise DependencyMissing(f"{command} --spark", "spark") from error
     if not has_java():
@@ -50,17 +50,12 @@ def session(master: str, command: str) -> Iterator[Any]:
             "without --spark, this machine does the work"
         )
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName(f"newsportal {command}").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    options = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     if master.startswith("local"):
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+        options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.python.daemon.module": __name__}
     try:
-        spark = builder.getOrCreate()
-        try:
-            spark.sparkContext.setLogLevel("ERROR")
-            yield spark
-        finally:
-            spark.stop()
+        with SparkContext(master, f"newsportal {command}", conf=SparkConf().setAll(list(options.items()))) as context:
+            yield context
     except (PySparkException, Py4JError) as error:
         raise SparkFailed(f"Spark at {master} failed: {error_line(str(error)) or type(error).__name__}") from error
 
@@ -92,11 +87,9 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
     views, readers = store.readers.counts()
     stories = {item.story: item for item in items(store.readers, now, days=days)}
     ordered = tuple(stories[story] for story in sorted(stories))
-    with session(master, "recommend fit") as spark:
-        context = spark.sparkContext
+    with session(master, "recommend fit") as context:
         count = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
-        is_shared = master.startswith("local") or not uri.startswith("sqlite")
-        reader = _read_remotely if is_shared else _read_locally
+        reader = _read_remotely if master.startswith("local") or not uri.startswith("sqlite") else _read_locally
         bounds = store.readers.split_readers(count)
         log = Log(reader(context, store, uri, list(zip(["", *bounds], [*bounds, None], strict=True)), since, ordered), ordered, hours(now))
         model = best.fit_log(log, hours(now))
@@ -186,3 +179,11 @@ class Log:
         first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
         found = self._parts.map(partial(parts.values_of, column=column, bounds=bounds, first=first, last=last)).collect()
         return parts.ranked(found, int(ends[first - 1]) if first else 0, ranks)
+
+
+if __name__ == "__main__":  # the daemon that forks Python workers; each of them would read Spark's archives again, if these came first
+    sys.path.sort(key=lambda path: path.endswith((".jar", ".zip")))
+    sys.path_importer_cache.clear()
+    from pyspark.daemon import manager
+
+    manager()

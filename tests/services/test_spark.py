@@ -18,7 +18,6 @@ def test_missing_java_or_extra_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_
     if find_spec("pyspark"):
         with pytest.raises(SparkFailed, match="apt install openjdk"), spark.session("local[1]", "process"):
             pass
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(DependencyMissing, match=r"^process --spark.*\[spark\]"), spark.session("local[1]", "process"):
         pass

@@ -155,6 +155,7 @@ from newsportal.services import spark
 from newsportal.services.recommending import parts
 from newsportal.store import open_store
 uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
+spark.PARTS_A_CORE = 1  # each of 40 jobs has a task per part; two parts have all that is merged
 store = open_store(uri)
 for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri, "local[2]", now))):
     open(name, "wb").write(fit.model)
