@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT / "scripts"))  # to import local_servers
 sys.path.insert(0, str(ROOT / "tests"))  # to import servers
 sys.path.insert(0, str(ROOT))  # training is not installed with the package
 
-from tests.compiled_once import share_compiled_statements  # noqa: E402
+from tests.compiled_once import share_compiled_statements, share_parsers  # noqa: E402
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # each core already has a process
 os.environ |= dict.fromkeys(("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS"), "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # Java for seconds
@@ -56,6 +56,7 @@ settings.load_profile("newsportal")
 providers._get_local_constants = lambda: providers._local_constants
 
 share_compiled_statements()
+share_parsers()
 gc.disable()  # while tests are collected: see pytest_collection_finish
 
 

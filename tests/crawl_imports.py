@@ -1,14 +1,19 @@
 """Everything that commands import, load and compute once. The process from which tests fork crawls, portals and writers imports this."""
 
+import asyncio
 import ctypes
 import gc
 import sys
 import warnings
+from contextlib import closing
+from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from tempfile import TemporaryDirectory
 
+from httpx import ASGITransport, AsyncClient
+from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
 PACKAGES = (
@@ -47,12 +52,14 @@ def import_all() -> None:
 
 
 def compute() -> None:
-    """Load lexicons, the statements that create a store, search engines, the schema of sources, and the models that read a page."""
+    """Load lexicons, the statements that create a store, search engines, the models that read a page or ``sources.yaml``, and a portal."""
     from newsportal.classify.keywords import keywords
     from newsportal.classify.lexicon import lexicon
     from newsportal.cli import app
     from newsportal.dedup.fingerprints import fingerprint
     from newsportal.extractors.lists.engines import engine_names
+    from newsportal.portal.app import create_app
+    from newsportal.services.accounts import open_accounts
     from newsportal.sources import load
     from newsportal.store import open_store
     from newsportal.text import normalise
@@ -62,9 +69,11 @@ def compute() -> None:
     fingerprint(normalise("港口"))
     keywords("港口", "港口")
     with TemporaryDirectory() as folder:
-        open_store(f"sqlite:///{folder}/news.db").close()
-        (Path(folder) / "sources.yaml").write_text("feeds: [{name: 港口, url: 'https://a.example/'}]\n", "utf-8")
-        load(Path(folder) / "sources.yaml")
+        database = f"sqlite:///{folder}/news.db"
+        with closing(open_store(database)) as store, closing(open_accounts(database)) as accounts:
+            file = Path(folder, "sources.yaml")
+            file.write_text("feeds: [{name: 港口, url: 'https://a.example/'}]\n", "utf-8")
+            open_page(create_app(store, None, load(file), accounts))
         page = Path(folder) / "1.html"
         page.write_text(PAGE, "utf-8")
         CliRunner().invoke(app, ["extract", str(page), "--url", "http://a.example/1.html"])
@@ -83,6 +92,16 @@ def use_huge_pages() -> None:
             begin, end = (int(address, 16) for address in addresses.split("-"))
             for address in range(-(-begin // huge) * huge, end - huge + 1, huge):
                 madvise(address, huge, collapse)
+
+
+def open_page(app: ASGIApp) -> None:
+    """Build the routes and compile the templates of all pages by opening one."""
+
+    async def get() -> int:
+        async with AsyncClient(transport=ASGITransport(app), base_url="http://127.0.0.1", headers={"accept-language": "zh-CN"}) as client:
+            return (await client.get("/")).status_code
+
+    assert asyncio.run(get()) == HTTPStatus.OK
 
 
 gc.disable()  # imports stay in memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
-from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -43,11 +43,12 @@ class Part(BaseModel):
         return schema
 
     @classmethod
+    @cache
     def field_docstrings(cls) -> dict[str, str]:
         """Return the docstring of each field, including inherited ones."""
         found: dict[str, str] = {}
         for parent in reversed(cls.__mro__[: cls.__mro__.index(Part)]):
-            (definition,) = ast.parse(dedent(inspect.getsource(parent))).body
+            (definition,) = ast.parse(inspect.getsource(parent)).body
             for field, text in pairwise(getattr(definition, "body", ())):
                 match field, text:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(docstring))):

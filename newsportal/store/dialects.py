@@ -70,6 +70,9 @@ CONNECT_SECONDS = 10.0  # how long a server may take to accept a connection
 ANSWER_SECONDS = 300.0  # how long a server may take to answer: longer than creating an index on millions of rows
 IDLE_SECONDS = 120.0  # how long a transaction may be idle before the server ends it: its client has died
 
+for _name in ("sqlalchemy.pool", "psycopg"):  # a lost connection is raised with its database and a remedy
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
 
 def open_engine(uri: str, *, create: bool = True) -> sa.Engine:
     """Return a configured engine for ``uri``. If ``create``, a missing database is created: a SQLite file with its folder, or a database on
@@ -78,12 +81,9 @@ def open_engine(uri: str, *, create: bool = True) -> sa.Engine:
         url = make_url(uri)
     except (sa.exc.ArgumentError, ValueError) as error:  # an invalid port
         raise invalid_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
-    waits = Timeouts(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
-        engine = _dialect(url).open(url, create, waits)
+        engine = _dialect(url).open(url, create, Timeouts(CONNECT_SECONDS, BUSY_SECONDS, ANSWER_SECONDS, IDLE_SECONDS))
     sa.event.listen(engine, "before_cursor_execute", _readable, retval=True)
-    for name in ("sqlalchemy.pool", "psycopg"):  # a lost connection is raised with its database and a remedy
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     return engine
 
 

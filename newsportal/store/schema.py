@@ -167,9 +167,8 @@ def mark_restoring(connection: Connection, backup: str | None) -> None:
 
 def version(connection: Connection, chain: MigrationChain = STORE) -> str | None:
     """Return the schema revision of the database, ``None`` for an empty one."""
-    if not inspect(connection).has_table(chain.table):
-        return None
-    found: str | None = connection.scalar(text(f"SELECT version_num FROM {chain.table}"))  # noqa: S608  a constant
+    query = text(f"SELECT version_num FROM {chain.table}")  # noqa: S608  a constant
+    found: str | None = connection.scalar(query) if inspect(connection).has_table(chain.table) else None
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,16 +16,20 @@ from newsportal.portal.listen import listen
 STARTED_WITHIN = 600.0
 """Seconds; on an idle machine a start takes some milliseconds."""
 
-POLL_SECONDS = 0.002
-"""Seconds between two checks whether a server has started."""
-
 
 class Server(uvicorn.Server):
     """Server that waits for an event to stop. uvicorn polls ten times a second, and a file of tests has up to a hundred servers to stop."""
 
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.tried = threading.Event()  # set when it has started, or failed to
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        finally:
+            self.tried.set()
 
     async def main_loop(self) -> None:
         await self.on_tick(0)
@@ -51,15 +54,13 @@ def servers() -> Iterator[Callable[[ASGIApp], str]]:
 
     def serve(app: ASGIApp) -> str:
         bound = listen("127.0.0.1", 0)
-        server = Server(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1, proxy_headers=False))
+        config = uvicorn.Config(app, log_config=None, log_level="critical", ws="none", timeout_graceful_shutdown=1, proxy_headers=False)
+        server = Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
         running.append((server, thread, bound))
         thread.start()
-        until = time.monotonic() + STARTED_WITHIN
-        while not server.started:
-            assert thread.is_alive(), "the server ended instead of starting"
-            assert time.monotonic() < until, "the server did not start in time"
-            time.sleep(POLL_SECONDS)
+        assert server.tried.wait(STARTED_WITHIN), "the server did not start in time"
+        assert server.started, "the server ended instead of starting"
         return f"http://127.0.0.1:{bound.getsockname()[1]}"
 
     try:
