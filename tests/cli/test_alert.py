@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from factories import CHEAP
 from typer.testing import CliRunner
 
 from newsportal.cli import app
@@ -28,7 +29,7 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
     sources, now = load(path), datetime.now(UTC)
-    with closing(open_store(sources.store)) as store, closing(open_accounts(sources.accounts_uri)) as accounts:
+    with closing(open_store(sources.store)) as store, closing(open_accounts(sources.accounts_uri, hasher=CHEAP)) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=now)
         start = now - timedelta(hours=1)
         fields = {"url": "http://127.0.0.1:9/geheim-4711", "secret": ""}

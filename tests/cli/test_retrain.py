@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -51,25 +51,25 @@ def store(sources: Path) -> Iterator[Store]:
     found.close()
 
 
-def write(store: Store, kind: str, number: int, source: str, marks: tuple[TopicMark, ...] = ()) -> None:
+def article(kind: str, number: int, source: str, marks: tuple[TopicMark, ...] = ()) -> Article:
     chance = random.Random(f"{kind} {number}")
     words = WORDS[kind].split()
     text = "。".join("，".join(chance.sample(words, 6)) for _ in range(12))
     url = f"https://{source.partition(':')[2]}.example/{kind}/{number}"
     title = " ".join((("渡轮",) if kind == "码头" else ()) + tuple(chance.sample(words, 3)))
-    store.add(
-        Article(
-            url, Link(url, source), NOW, identity=url, title=f"{title} {number}", text=text, published=NOW - timedelta(minutes=number),
-            topics=tuple(mark.topic for mark in marks), topic_marks=marks,
-        ),
-        now=NOW,
+    return Article(
+        url, Link(url, source), NOW, identity=url, title=f"{title} {number}", text=text, published=NOW - timedelta(minutes=number),
+        topics=tuple(mark.topic for mark in marks), topic_marks=marks,
     )  # fmt: skip
 
 
+def write(store: Store, articles: Iterable[Article]) -> None:
+    store.add_all([(article, ()) for article in articles], now=NOW)
+
+
 def fill(store: Store, number: int, start: int = 0) -> None:
-    for n in range(start, start + number):
-        write(store, "体育", n, "feed:球")
-        write(store, "财经", n, "feed:钱")
+    kinds = (("体育", "feed:球"), ("财经", "feed:钱"))
+    write(store, (article(kind, n, source) for n in range(start, start + number) for kind, source in kinds))
 
 
 def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, RetrainResult]:
@@ -98,8 +98,7 @@ def test_categories_are_trained_when_enough_articles_are_new(store: Store, sourc
 
 def test_automatically_classified_articles_are_not_trained_on(store: Store, sources: Path) -> None:
     fill(store, 45)
-    for n in range(45):
-        write(store, "码头", n, "feed:选")
+    write(store, (article("码头", n, "feed:选") for n in range(45)))
     trained(store, sources)
     assert {row.label for row in store.corpora.count(CATEGORIES)} == {"体育", "财经"}
     assert sum(row.documents for row in store.corpora.count(CATEGORIES)) == 90
@@ -108,10 +107,8 @@ def test_automatically_classified_articles_are_not_trained_on(store: Store, sour
 @pytest.mark.slow
 def test_topic_model_is_trained_on_its_articles(store: Store, sources: Path) -> None:
     fill(store, 160)
-    for n in range(110):
-        write(store, "码头", n, "feed:选", (TopicMark("码头", "keywords"),))
-    for n in range(110, 120):
-        write(store, "体育", 1000 + n, "feed:选", (TopicMark("码头", "model 1", 0.99),))
+    write(store, (article("码头", n, "feed:选", (TopicMark("码头", "keywords"),)) for n in range(110)))
+    write(store, (article("体育", 1000 + n, "feed:选", (TopicMark("码头", "model 1", 0.99),)) for n in range(110, 120)))
     result = trained(store, sources)[corpus_of("码头")]
     assert (result.version, result.active) == (1, True)
     assert {row.label: row.documents for row in store.corpora.count(corpus_of("码头"))} == {IN: 110, OUT: 320}
@@ -119,8 +116,7 @@ def test_topic_model_is_trained_on_its_articles(store: Store, sources: Path) -> 
 
 def test_topic_with_too_few_articles_is_not_trained(store: Store, sources: Path) -> None:
     fill(store, 60)
-    for n in range(20):
-        write(store, "码头", n, "feed:选", (TopicMark("码头", "keywords"),))
+    write(store, (article("码头", n, "feed:选", (TopicMark("码头", "keywords"),)) for n in range(20)))
     result = trained(store, sources)[corpus_of("码头")]
     assert (result.version, str(result.reason)) == (None, "it needs 100 articles")
     assert store.corpora.find(corpus_of("码头")) is None

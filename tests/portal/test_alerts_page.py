@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from factories import CHEAP
 from starlette.datastructures import State
 
 from newsportal.portal.account.alerts import TESTS, sender_thread
@@ -201,7 +202,7 @@ def test_readers_may_not_subscribe_to_operations(serve: Any, store: Store, index
 
 def test_changed_alert_settings_apply_at_once(own_store: Store) -> None:
     newsroom_now = max(article.first_seen for article in own_store.all_articles()) + timedelta(days=1)
-    with closing(open_accounts("sqlite://")) as accounts:
+    with closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=newsroom_now)
         fields = {"url": "http://127.0.0.1:9/", "secret": ""}
         accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, own_store.last_seq()))

@@ -116,17 +116,17 @@ def test_image_numbers_are_limited_to_the_story(reader: httpx.Client, own_store:
     assert (view.seen, view.pictures) == (9, 9)
 
 
-@pytest.mark.slow
 def test_views_are_rate_limited(reader: httpx.Client, own_store: Store) -> None:
     from newsportal.portal.access import BURST, RateLimit
 
     state = reader.app.state  # type: ignore[attr-defined]
     state.portal = replace(state.portal, pace=RateLimit(clock=lambda: 0.0))  # independent of the machine's speed
     stories = [id for name, id in own_store.ids.items() if name.startswith("album-more")]
-    for number in range(int(BURST * 1.5)):
+    assert all(state.portal.pace.allows("127.0.0.1") for _ in range(int(BURST) - 20))
+    for number in range(30):
         reader.cookies.clear()
         record_view(reader, stories[number % len(stories)], [1])
-    assert len(stored_views(own_store)) == BURST
+    assert len(stored_views(own_store)) == 20
 
 
 @pytest.mark.parametrize("name", ["", "x" * 32, "0" * 31, "0" * 33, "A" * 32, "../../etc", "0" * 5000])

@@ -40,6 +40,7 @@ def test_recommendations_match_readers_taste() -> None:
         assert labels.count(taste) >= 4, (reader, labels)
 
 
+@cache
 def watched_log() -> Log:
     """Return a log in which readers first open a dozen stories of any kind, view those of their kind completely and of others one image;
     later they open only their kind."""
@@ -53,9 +54,14 @@ def watched_log() -> Log:
     return Log(views, log(stories=160).items)
 
 
+@cache
+def fitted_to_watched() -> Best:
+    return best.fit(watched_log(), NOW)
+
+
 def test_share_of_seen_images_counts() -> None:
     """The paper's negative interest: of two readers who opened the same stories, each gets the kind viewed completely."""
-    fitted = best.fit(watched_log(), NOW)
+    fitted = fitted_to_watched()
     sorts = {item.story: item.labels[0] for item in fitted.stats.items}
     for first in range(100, 130):
         stories = [f"s{n:03}" for n in range(first, first + 6)]
@@ -67,7 +73,7 @@ def test_share_of_seen_images_counts() -> None:
 
 
 def test_one_image_differs_from_all_images() -> None:
-    fitted = best.fit(watched_log(), NOW)
+    fitted = fitted_to_watched()
     for first in range(100, 130):
         little, much = ([view("x", f"s{n:03}", 200, seen, 8) for n in range(first, first + 8, 2)] for seen in (1, 8))
         assert fitted.rank(little, NOW, 20) != fitted.rank(much, NOW, 20)
@@ -75,7 +81,7 @@ def test_one_image_differs_from_all_images() -> None:
 
 def test_paper_method_is_served_from_the_same_fit() -> None:
     log = watched_log()
-    fitted, ranker = best.fit(log, NOW), METHODS["paper"](to_columns(log).before(hours(NOW)), hours(NOW))
+    fitted, ranker = fitted_to_watched(), METHODS["paper"](to_columns(log).before(hours(NOW)), hours(NOW))
     served = Paper(best.unpack(fitted.pack()), rate=RATE)
     for reader in ("r001", "r002", "r050"):
         history = [view for view in log.views if view.reader == reader and view.at < NOW]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from work_counts import count_calls, ends
 
 from newsportal.errors import Problem
-from newsportal.sources.building import Unreadable, read
+from newsportal.sources.building import Tree, Unreadable, read
 
 ProblemsOf = Callable[[str | bytes], tuple[Problem, ...]]
 
@@ -103,8 +103,9 @@ def test_nested_aliases_are_bounded() -> None:
 @pytest.mark.slow
 def test_reading_many_sources_takes_few_calls() -> None:
     text = "feeds:\n" + "".join(f"- name: 来源 {number}\n  url: https://a{number}.example/\n" for number in range(20_000))
-    assert len(read(text.encode()).value["feeds"]) == 20_000
-    assert count_calls(read, text.encode()) < 20_000 * 200
+    trees: list[Tree] = []
+    assert count_calls(lambda: trees.append(read(text.encode()))) < 20_000 * 200
+    assert len(trees[0].value["feeds"]) == 20_000
 
 
 def test_scalars_follow_yaml_1_2() -> None:

@@ -8,15 +8,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from emptied_databases import EmptiedDatabases
 from factories import empty_store
 from servers import OVER_SERVERS, Servers
 
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
+from newsportal.store.records import FORMS
 from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import filled_store, killed_writers
-from emptied_store import EmptiedStores
 
 FILES: dict[str, Callable[[Path], str]] = {
     "sqlite-file": lambda folder: f"sqlite:///{folder}/新闻 库/news portal.db",
@@ -46,10 +47,10 @@ def store_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def emptied_stores(servers: Servers) -> Iterator[EmptiedStores]:
+def emptied_stores(servers: Servers) -> Iterator[EmptiedDatabases]:
     """One store in each SQL server, emptied for each test."""
     with ExitStack() as stack:
-        yield EmptiedStores(servers, stack)
+        yield EmptiedDatabases(servers, stack, open_store, {form.name: form.counted for form in FORMS})
 
 
 @pytest.fixture(params=STORES_UNDER_TEST)

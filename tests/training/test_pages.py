@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,18 @@ def squeezed(text: str) -> str:
     return "".join(dom.clean(text).split())
 
 
+@cache
+def lines_of(html: str) -> list[str]:
+    return dom.lines_of(dom.from_text(html).root)
+
+
+@cache
+def squeezed_text(html: str) -> str:
+    return squeezed("\n".join(lines_of(html)))
+
+
 def page_text(page: MadeUpPage) -> str:
-    return squeezed("\n".join(dom.lines_of(dom.from_text(page.html).root)))
+    return squeezed_text(page.html)
 
 
 def test_same_seed_gives_same_pages(pages: list[MadeUpPage]) -> None:
@@ -55,7 +66,7 @@ def test_gold_lines_are_on_page_in_order(pages: list[MadeUpPage]) -> None:
 def test_gold_lines_are_complete_lines_of_page(pages: list[MadeUpPage]) -> None:
     """Labelling blocks by lines therefore finds every line of gold unchanged."""
     for page in pages:
-        lines = Counter(map(squeezed, dom.lines_of(dom.from_text(page.html).root)))
+        lines = Counter(map(squeezed, lines_of(page.html)))
         assert not Counter(map(squeezed, page.text.split("\n"))) - lines, page.id
 
 

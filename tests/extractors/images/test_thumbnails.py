@@ -27,7 +27,7 @@ def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
 def test_every_format_becomes_a_jpeg_thumbnail(format: str) -> None:
-    thumbnail = reencode(saved(noise(1200, 800), format), THUMB_SIDE)
+    thumbnail = reencode(saved(noise(1200, 800), format, **({"speed": 10} if format == "AVIF" else {})), THUMB_SIDE)
     head = read_header(thumbnail.body)
     assert (thumbnail.type, head.format, head.width, head.height) == ("image/jpeg", "jpeg", 480, 320)
     assert (thumbnail.width, thumbnail.height) == (480, 320)
@@ -102,9 +102,8 @@ def test_bombs_are_refused_before_decoding() -> None:
         assert error.value.reason == reason
 
 
-@pytest.mark.slow
 def test_decoded_size_is_checked_when_header_differs() -> None:
-    small, large = saved(noise(64, 64), "WEBP"), saved(noise(4000, 3000), "WEBP", quality=1)
+    small, large = saved(noise(64, 64), "WEBP"), saved(noise(1500, 1000), "WEBP", quality=1)
     canvas = b"VP8X" + struct.pack("<I", 10) + b"\0\0\0\0" + (63).to_bytes(3, "little") * 2  # says 64 × 64
     lying = b"WEBP" + canvas + large[12:]
     data = b"RIFF" + struct.pack("<I", len(lying)) + lying

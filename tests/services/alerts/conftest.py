@@ -17,6 +17,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from factories import CHEAP
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.net.egress import Policy
@@ -187,7 +188,7 @@ class Desk:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Folder with the files of a portal with one editor, and the editor's id."""
     folder = tmp_path_factory.mktemp("alerts")
-    with closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}")) as accounts:
+    with closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}", hasher=CHEAP)) as accounts:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=START).id
     for opened in (open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")):
         opened.close()
@@ -202,7 +203,7 @@ def open_desk(empty: tuple[Path, str]) -> Callable[[Path], AbstractContextManage
     def opened(folder: Path) -> Iterator[Desk]:
         copytree(empty[0], folder, dirs_exist_ok=True)
         with ExitStack() as stack:
-            accounts = stack.enter_context(closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}")))
+            accounts = stack.enter_context(closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}", hasher=CHEAP)))
             store = stack.enter_context(closing(open_store(f"sqlite:///{folder / 'store.db'}")))
             index = stack.enter_context(closing(open_index(f"sqlite:///{folder / 'index.db'}")))
             clock = [START]

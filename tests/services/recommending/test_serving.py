@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from shutil import copy
 
 import pytest
+from factories import empty_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
@@ -16,6 +21,7 @@ from newsportal.services.recommending import serving
 from newsportal.services.recommending.parts import fit, items
 from newsportal.services.recommending.serving import Recommender
 from newsportal.sources.parts import Recommending
+from newsportal.store import open_store
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 from newsportal_lab.evaluate import rankers
@@ -31,17 +37,41 @@ def add(store: Store, number: int, at: datetime = NOW - HOUR) -> str:
     return store.add(article, now=at).story_id
 
 
-@pytest.fixture
-def ids(store: Store) -> list[str]:
-    return [add(store, number, NOW - HOUR * (number + 1)) for number in range(60)]
-
-
 def add_views(store: Store, ids: list[str]) -> None:
     """Add views of two groups of readers, one of even and one of odd stories."""
     for reader in range(40):
         for step in range(6):
             number = reader % 2 + 2 * ((reader * 7 + step * 3) % 20)
             store.readers.record_view(f"r{reader}", ids[number], [1], pictures=1, now=NOW - HOUR + timedelta(seconds=reader * 60 + step))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A folder of stores with 60 stories, to be copied: with the stories only, with views, and with views and a fit; ids of the stories."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with closing(empty_store(folder / "stories.db")) as store:
+        ids = [add(store, number, NOW - HOUR * (number + 1)) for number in range(60)]
+    with closing(open_store(f"sqlite:///{copy(folder / 'stories.db', folder / 'viewed.db')}")) as store:
+        add_views(store, ids)
+    with closing(open_store(f"sqlite:///{copy(folder / 'viewed.db', folder / 'fitted.db')}")) as store:
+        fit(store, NOW)
+    return folder, ids
+
+
+@pytest.fixture
+def ids(prepared: tuple[Path, list[str]]) -> list[str]:
+    return prepared[1]
+
+
+@pytest.fixture(params=["stories"])
+def store(request: pytest.FixtureRequest, prepared: tuple[Path, list[str]], tmp_path: Path) -> Iterator[Store]:
+    """A copy of a prepared store, of that with the stories only unless a test names another."""
+    with closing(open_store(f"sqlite:///{copy(prepared[0] / f'{request.param}.db', tmp_path)}")) as opened:
+        yield opened
+
+
+viewed = pytest.mark.parametrize("store", ["viewed"], indirect=True)
+fitted = pytest.mark.parametrize("store", ["fitted"], indirect=True)
 
 
 def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str]) -> None:
@@ -51,8 +81,8 @@ def test_new_stories_are_recommended_before_any_view(store: Store, ids: list[str
     assert ids[0] not in {item.story.id for item in Recommender(store, fresh=0).recommended("林", NOW, 60)}
 
 
+@viewed
 def test_neighbours_are_used_before_the_first_fit(store: Store, ids: list[str]) -> None:
-    add_views(store, ids)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
     assert sum(ids.index(item.story.id) % 2 == 0 for item in found) >= 6, "the kind of stories that r0 views"
     assert any(item.origin for item in found)
@@ -76,13 +106,13 @@ def test_early_counts_are_refreshed_until_the_first_fit(store: Store, ids: list[
     assert len(moments) == 2, "the fit is used"
 
 
-def test_empty_store_recommends_nothing(store: Store) -> None:
-    assert Recommender(store, fresh=0).recommended("林", NOW, 5) == []
+def test_empty_store_recommends_nothing(tmp_path: Path) -> None:
+    with closing(empty_store(tmp_path / "empty.db")) as store:
+        assert Recommender(store, fresh=0).recommended("林", NOW, 5) == []
 
 
+@fitted
 def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
-    add_views(store, ids)
-    fit(store, NOW)
     found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
     viewed = {view.story for view in store.readers.history("r0")}
     assert len(found) == 8
@@ -94,9 +124,8 @@ def test_fit_is_used_with_reasons(store: Store, ids: list[str]) -> None:
 
 
 @pytest.mark.slow
+@fitted
 def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
-    add_views(store, ids)
-    fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     new = add(store, 999, NOW + HOUR)
     for reader in range(30):
@@ -108,9 +137,8 @@ def test_views_since_the_fit_count(store: Store, ids: list[str]) -> None:
     assert new not in {item.story.id for item in recommender.recommended("r0", later, 20)}
 
 
+@fitted
 def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: list[str]) -> None:
-    add_views(store, ids)
-    fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.refresh(NOW)
     before = [item.story.id for item in recommender.recommended("r0", NOW, 6)]
@@ -123,8 +151,8 @@ def test_folded_stories_are_recommended_once_and_not_if_seen(store: Store, ids: 
     assert len(after) == len(set(after))
 
 
+@viewed
 def test_newer_fit_is_used_and_broken_one_ignored(store: Store, ids: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    add_views(store, ids)
     model = fit(store, NOW)
     recommender = Recommender(store, fresh=0)
     recommender.recommended("r0", NOW, 5)
@@ -179,25 +207,24 @@ def test_unavailable_store_leaves_known_recommendations(store: Store, ids: list[
     assert recommender.recommended(None, NOW, 5)
 
 
+@viewed
 def test_fit_omits_old_views(store: Store, ids: list[str]) -> None:
-    add_views(store, ids)
     assert fit(store, NOW).facts["let_go"] == 0
     model = fit(store, NOW + timedelta(days=400))
     assert (model.facts["views"], model.facts["let_go"]) == (0, 240)
     assert store.readers.fits()[0][1]["by"] == "embedded"
 
 
+@viewed
 def test_fit_reports_progress(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
-    add_views(store, ids)
     steps: list[tuple[float, str]] = []
     fit(store, NOW, since=NOW - timedelta(days=1), progress=lambda share, step: steps.append((share, step)))
     assert steps == [*((number / 240, "views") for number in (50, 100, 150, 200)), (1.0, "fit")]
 
 
+@fitted
 def test_method_of_the_paper_can_be_chosen(store: Store, ids: list[str]) -> None:
-    add_views(store, ids)
-    fit(store, NOW)
     method = Recommending(method="paper", alpha=0.4, unit="days")
     found = Recommender(store, method, fresh=0).recommended("r0", NOW, 8)
     learnt = to_columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
