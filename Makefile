@@ -56,6 +56,7 @@ fuzz: $(TEST_READY)  ## throw changed pages, feeds and files at all that reads t
 	$(BIN)/python tests/fuzz/long_run.py $(or $(MINUTES),5) $(SEED)
 
 check: $(TEST_READY)  ## style, types, layers, size
+	$(BIN)/python -m pip --quiet check  # the locked files are complete
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
