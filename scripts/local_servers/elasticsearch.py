@@ -139,7 +139,8 @@ def prepare(place: Place) -> None:
 
 def command(place: Place) -> list[str]:
     folders = (f"ES_PATH_CONF={place.folder / 'config'}", f"ES_TMPDIR={place.folder / 'temporary'}", f"ES_JAVA_HOME={java()}")
-    return ["/usr/bin/env", *folders, str(programs())]
+    launcher = f"CLI_JAVA_OPTS={' '.join([FIRST_COMPILER, *UNVERIFIED])}"
+    return ["/usr/bin/env", *folders, launcher, str(programs())]
 
 
 def answers(port: int) -> bool:

@@ -109,7 +109,7 @@ def test_refusing_server_is_reported_with_exit_status_1(scrapyd: Any, sources: P
     assert (stopped.returncode, "is it running?" in stopped.stderr) == (1, True), stopped.stderr
 
 
-def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -> None:
+def test_version_that_would_not_run_is_a_failure(server_with_package: Any, tmp_path: Path) -> None:
     """The egg has a single spider, which is listed quickly: only the version names matter here."""
     egg = tmp_path / "small.egg"
     with ZipFile(egg, "w") as small:
@@ -117,8 +117,7 @@ def test_version_that_would_not_run_is_a_failure(scrapyd: Any, tmp_path: Path) -
         small.writestr("EGG-INFO/entry_points.txt", "[scrapy]\nsettings = small\n")
         small.writestr("small.py", 'SPIDER_MODULES = ["small_spiders"]\n')
         small.writestr("small_spiders.py", 'from scrapy import Spider\n\nclass Small(Spider):\n    name = "small"\n')
-    scrapyd.start()
     for version, status in (("1.9", 0), ("1.10", 0), ("1.2", 1)):
-        deployed = deploy(scrapyd, "--egg", str(egg), "--version", version)
+        deployed = deploy(server_with_package, "--egg", str(egg), "--version", version)
         assert deployed.returncode == status, deployed.stderr
     assert "still runs 0001_0010" in deployed.stderr
