@@ -60,8 +60,11 @@ share_parsers()
 gc.disable()  # while tests are collected: see pytest_collection_finish
 
 
-LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/jobs/", "test_forums", "test_galleries", "net/", "test_")
-"""Prefixes of files that take minutes: the whole run would wait for them at its end."""
+LONGEST = (
+    *("test_crawl_workers", "faults/test_workers", "classify/test_linear_floors", "extractors/test_scores", "services/jobs/test_schedule"),
+    *("recommend/test_floors", "faults/", "dedup/test_judge_floors", "services/jobs/", "test_forums", "test_galleries", "net/", "test_"),
+)
+"""Prefixes of files that take minutes, which the whole run would wait for at its end: some wait, others compute meanwhile."""
 
 
 def _place(path: Path) -> int:

@@ -51,8 +51,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         self._setup = setup
         self._fetch = fetch
         shared = replace(setup, limits=Limits(pages=setup.limits.pages, memory=setup.limits.memory))  # the others limit one page
-        browsers = _BROWSERS.setdefault(asyncio.get_running_loop(), {})
-        self._chromium: Chromium | None = browsers.setdefault(shared, Chromium(shared))
+        self._chromium: Chromium | None = _BROWSERS.setdefault(asyncio.get_running_loop(), {}).setdefault(shared, Chromium(shared))
         self._chromium.acquire()
 
     async def _launch(self) -> None:

@@ -105,8 +105,9 @@ def corpus(request: Request, visit: VisitDep, name: str) -> Response:
     page = min(max(1, visit.integer("page")), MAX_PAGES)
     documents = (document for document in store.documents(name, label=label) if not editors or document.label.source == "editor")
     rows = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
+    counts = store.count(name)
     return render(
-        request, "corpus.html", corpus=corpus, label_counts=(counts := store.count(name)), ranks=tuple(RANKS), label=label, by_editors=editors, page=page,
+        request, "corpus.html", corpus=corpus, label_counts=counts, ranks=tuple(RANKS), label=label, by_editors=editors, page=page,
         documents=rows[:SHOWN], more=len(rows) > SHOWN and page < MAX_PAGES, labels=sorted({*(count.label for count in counts)}),
     )  # fmt: skip
 
@@ -120,8 +121,8 @@ def relabel(request: Request, visit: VisitDep, name: str, fields: Form) -> Respo
         return notify(request, back, _("The label is too long."))
     corpus_of(request, name)
     try:
-        editor = visit.signed_in and visit.signed_in.person.name
-        label_document(visit.portal.store, name, id, new_label or None, by=editor, now=visit.portal.now())
+        by = visit.signed_in.person.name if visit.signed_in else None
+        label_document(visit.portal.store, name, id, new_label or None, by=by, now=visit.portal.now())
     except StoreError:
         return notify(request, back, _("The document was deleted."))
     log_change(request, "corpus.label", name, {"document": id, "label": new_label or None})
