@@ -149,7 +149,8 @@ def read_only(portal: Any) -> Iterator[None]:
         with closing(sqlite3.connect(portal.database)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the last connection to be closed then removes SQLite's log
         assert not portal.database.with_name(f"{portal.database.name}-wal").exists()
-        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
+        read_only = ["mount", "-o", "remount,ro", str(folder)]  # readers that the crawl forked end after it, and have its files open
+        portal.wait_until(lambda: subprocess.run(read_only, check=False, capture_output=True).returncode == 0)
         yield
 
 
