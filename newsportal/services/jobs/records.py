@@ -62,8 +62,8 @@ class Records:
 
     def all(self, runner: str | None = None) -> list[Job]:
         """Return the jobs of one runner or of all, newest first."""
-        files = self.folder.glob("*.json") if self.folder.is_dir() else ()
-        found = {job.id: job for file in files if (job := self._load(file))} | self._unsaved
+        unsaved = dict(self._unsaved)  # first: what is saved from now on is in the files
+        found = {job.id: job for file in self.folder.glob("*.json") if (job := self._load(file))} | unsaved
         rows = (self._present(job) for job in list(found.values()) if runner in (None, job.runner))
         return sorted(rows, key=lambda job: (job.started or datetime.max.replace(tzinfo=UTC), job.active), reverse=True)
 
