@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from io import BytesIO
 from random import Random
 
@@ -38,8 +38,9 @@ class Drawing:
         return f"image/{self.format.lower()}"
 
 
+@cache
 def encoded(drawing: Drawing, grain: bool = False) -> bytes:
-    """Return the picture file. ``grain`` adds camera noise, which makes the file some hundred kilobytes large."""
+    """Return the picture file, drawn once per process. ``grain`` adds camera noise, which makes the file some hundred kilobytes large."""
     picture = _drawn(drawing.motif, drawing.width, drawing.height)
     if grain:
         noise = Image.frombytes("L", picture.size, Random(drawing.motif).randbytes(picture.width * picture.height))

@@ -57,7 +57,6 @@ class MadeUpPhotos:
         self._seed, self._grain = seed, grain
         self._hosts = hosts and _has_addresses()
         self._faults: dict[tuple[str, str], list[int]] = {}
-        self._drawn: dict[tuple[str, str], bytes] = {}
         self._servers: dict[str, SiteServer] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -192,9 +191,7 @@ class MadeUpPhotos:
         if refused is not None:
             return refused
         with self._lock:
-            if (key, path) not in self._drawn:
-                self._drawn[key, path] = encoded(drawing, self._grain)
-            body = self._drawn[key, path]
+            body = encoded(drawing, self._grain)
         return _ranged(body, drawing.content_type, headers)
 
     def _refused(self, key: str, path: str, headers: Mapping[str, str]) -> Response | None:
