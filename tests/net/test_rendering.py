@@ -249,6 +249,7 @@ def test_page_may_set_a_cookie_and_reload(render: Render, site: Any) -> None:
     assert "mark=2" in site.requests[-1].headers["cookie"]
     before = len(site.requests)
     again = render("/", wait=50)
+    assert browsers[0]
     assert browsers[0] == browsers[1], "another limit of a page starts no other browser"
     assert "cookie" not in site.requests[before].headers, "no cookie is left for the next page"
     assert "里面" in again.pages[site.url("/")].text

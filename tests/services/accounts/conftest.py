@@ -34,12 +34,26 @@ def emptied_accounts(servers: Servers) -> Iterator[EmptiedDatabases]:
         yield EmptiedDatabases(servers, stack, open_accounts, counted)
 
 
-@pytest.fixture(params=["sqlite", *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgresql", "mariadb"))])
-def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+DATABASES = ["sqlite", *(pytest.param(name, marks=pytest.mark.slow) for name in ("postgresql", "mariadb"))]
+
+
+@pytest.fixture(params=DATABASES)
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without rows."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'accounts.db'}"
+    found: str = request.getfixturevalue("emptied_accounts").uri(request.param)
+    return found
+
+
+@pytest.fixture(params=DATABASES)
+def new_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database without tables."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'accounts.db'}"
         return
-    yield request.getfixturevalue("emptied_accounts").uri(request.param)
+    with request.getfixturevalue("servers").database(request.param) as database:
+        yield database.uri
 
 
 @pytest.fixture

@@ -27,8 +27,9 @@ from newsportal.store.dialects import open_engine, reading
 PASSWORD = "correct horse battery staple"
 
 
-def test_new_database_has_all_tables(accounts: Accounts, uri: str) -> None:
-    engine = open_engine(uri)
+def test_new_database_has_all_tables(new_uri: str) -> None:
+    open_accounts(new_uri).close()
+    engine = open_engine(new_uri)
     with reading(engine) as connection:
         assert schema.version(connection, LINE) == LINE.head
         context = MigrationContext.configure(connection, opts={"version_table": LINE.table})
@@ -75,7 +76,7 @@ def test_database_file_is_private(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new" / "accounts.db").stat().st_mode) == 0o600
 
 
-def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
+def test_first_administrator_is_created_once(new_uri: str, now: datetime) -> None:
     """Several processes may start at the same time."""
     results, start = [], threading.Barrier(4)
 
@@ -83,7 +84,7 @@ def test_first_administrator_is_created_once(uri: str, now: datetime) -> None:
         start.wait()
         results.append(opened.people.add_first_admin(now=now))
 
-    with closing(open_accounts(uri, hasher=CHEAP)) as first, closing(open_accounts(uri, hasher=CHEAP)) as second:
+    with closing(open_accounts(new_uri, hasher=CHEAP)) as first, closing(open_accounts(new_uri, hasher=CHEAP)) as second:
         threads = [threading.Thread(target=add, args=(opened,)) for opened in (first, second) * 2]
         for thread in threads:
             thread.start()

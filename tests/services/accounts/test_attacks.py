@@ -43,8 +43,8 @@ def test_concurrent_removals_leave_one_administrator(uri: str, now: datetime, ch
 
 
 @pytest.mark.slow
-def test_concurrent_first_starts_create_one_administrator(uri: str, now: datetime) -> None:
-    with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
+def test_concurrent_first_starts_create_one_administrator(new_uri: str, now: datetime) -> None:
+    with closing(open_accounts(new_uri, hasher=CHEAP)) as accounts, closing(open_accounts(new_uri, hasher=CHEAP)) as other:
         with ThreadPoolExecutor(4) as pool:
             created = [
                 person
