@@ -1,9 +1,7 @@
 """Everything that commands import, load and compute once. The process from which tests fork crawls, portals and writers imports this."""
 
 import asyncio
-import ctypes
 import gc
-import sys
 import warnings
 from contextlib import closing
 from http import HTTPStatus
@@ -79,21 +77,6 @@ def compute() -> None:
         CliRunner().invoke(app, ["extract", str(page), "--url", "http://a.example/1.html"])
 
 
-def use_huge_pages() -> None:
-    """Let the kernel replace small pages by huge ones (``MADV_COLLAPSE``, Linux 6.1; elsewhere it refuses, and nothing changes): a fork
-    copies an entry for each, so each command, with the readers that it forks, takes a tenth less processor time."""
-    if sys.platform != "linux":
-        return
-    madvise, huge, collapse = ctypes.CDLL(None).madvise, 2 << 20, 25
-    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        addresses, access, *_, inode = line.split()[:5]
-        if (access, inode) == ("rw-p", "0"):
-            begin, end = (int(address, 16) for address in addresses.split("-"))
-            for address in range(-(-begin // huge) * huge, end - huge + 1, huge):
-                madvise(address, huge, collapse)
-
-
 def open_page(app: ASGIApp) -> None:
     """Build the routes and compile the templates of all pages by opening one."""
 
@@ -111,6 +94,5 @@ with warnings.catch_warnings():
     compute()
 gc.collect()
 gc.freeze()
-use_huge_pages()
 gc.set_threshold(10_000)  # commands live for seconds
 gc.enable()
