@@ -1,8 +1,9 @@
 # newsportal: the commands of the README. `make help` lists them.
 # Everything is set up by need: the virtual environment in .venv from the locked requirements, system tools for the tests by apt where we may.
 
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+# The system's Python first: Debian's is compiled with profiles and takes a tenth less processor time than one that pyenv compiles
+PYTHON ?= $(shell for needed in ensurepip sys; do for p in /usr/bin/python3 python3.13 python3.12 python3.11 python3; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c "import sys, $$needed; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))" 2>/dev/null && echo $$p && exit; done; done)
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD_READY := $(VENV)/.ready-build

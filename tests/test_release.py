@@ -76,7 +76,8 @@ def test_archive_installs_and_runs_in_empty_environment(built: tuple[Path, Path,
 def test_editable_install_is_a_path(built: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """Type checkers and editors do not follow import hooks."""
     with tarfile.open(built[0]) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # newer than Debian 12's Python
+        archive.extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     program = f"from setuptools.build_meta import build_editable; build_editable({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=folder, capture_output=True)
