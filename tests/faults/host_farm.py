@@ -95,7 +95,7 @@ class Farm:
         base = f"http://127.0.0.{host + 2}:{self.port}"
         self.counts[base + path] += 1
         if base + path in self.poison:
-            os.kill(client_process(writer.get_extra_info("peername")), signal.SIGKILL)
+            os.kill(client_process(*map(writer.get_extra_info, ("peername", "sockname"))), signal.SIGKILL)
             raise ConnectionResetError
         if path.startswith("/a/"):
             self.soon -= 1
@@ -119,20 +119,20 @@ class Farm:
         return "200 OK", "application/json", json.dumps(self.counts).encode()
 
 
-def client_process(peer: tuple[str, int]) -> int:
-    """Return the process at the other end of a local connection, from ``/proc``. Sockets and processes come and go while the kernel lists
-    them, so the search is repeated."""
-    local = f"{bytes(map(int, peer[0].split('.')))[::-1].hex().upper()}:{peer[1]:04X}"
+def client_process(*ends: tuple[str, int]) -> int:
+    """Return the process at the first end of a local connection, from ``/proc``. Connections to other servers may begin at the same port,
+    so both ends must match. Sockets and processes come and go while the kernel lists them, so the search is repeated."""
+    addresses = [f"{bytes(map(int, host.split('.')))[::-1].hex().upper()}:{port:04X}" for host, port in ends]
     for _ in range(100):
         rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
-        sockets = {f"socket:[{row[9]}]" for row in rows if row[1] == local}
+        sockets = {f"socket:[{row[9]}]" for row in rows if row[1:3] == addresses}
         for process in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError):  # the process has ended, or closed the file
                 for descriptor in os.listdir(f"/proc/{process}/fd"):
                     with suppress(OSError):
                         if os.readlink(f"/proc/{process}/fd/{descriptor}") in sockets:
                             return int(process)
-    raise LookupError(f"nobody has {peer}")
+    raise LookupError(f"no process has the connection {ends}")
 
 
 if __name__ == "__main__":
