@@ -14,6 +14,7 @@ COMPILED := $(VENV)/.compiled
 # Python compiles what is imported; to compile all that is installed takes a third of the time
 # The locked files name every dependency: nothing is left to resolve
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --no-build-isolation
+unexport PYTHONDONTWRITEBYTECODE  # else each process compiles what it imports
 HOST ?= 127.0.0.1
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? 2 * cores : 8)))
 IN_PARALLEL := -n $(JOBS) --dist loadfile --no-loadscope-reorder # many tests wait: more processes than cores; a file's tests share what they crawled
