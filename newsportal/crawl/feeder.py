@@ -110,8 +110,7 @@ class Feeder:
     @property
     def quiet(self) -> bool:
         """Whether nothing is left to do, as of the queue's last answer."""
-        busy = len(self.leases) or self.host_locks.waiting
-        return self._drained == (self._changes, True) and not busy
+        return self._drained == (self._changes, True) and not self.leases and not self.host_locks.waiting
 
     async def close(self) -> None:
         """Send what is left, return unfinished leases, and leave the queue."""
@@ -198,9 +197,8 @@ class Feeder:
         order.hold = list(dict.fromkeys([*self.host_locks.waiters, *self.host_locks.unlocked_hosts()]))[:MAX_HOLDS]
         if now - self._last_heartbeat >= self.heartbeat_seconds:
             order.heartbeat, self._last_heartbeat = dict(self.activity), now
-        places = max(self.prefetch - self.host_locks.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._poll_in, MIN_POLL), TICK)):
-            order.take, self._last_take = places, now
+            order.take, self._last_take = max(self.prefetch - self.host_locks.waiting, 0), now
         return order
 
     def _went_away(self, fault: FrontierUnavailable) -> None:
@@ -255,6 +253,9 @@ class Feeder:
         self.host_locks.apply_answer(answer, now)
         readable: list[tuple[Task, Request]] = []
         for lease in answer.leases:
+            if (held := self.leases.get(lease.task.id)) is not None:  # a Redis that restarted empty leases again what is in progress here
+                held.lost = False
+                continue
             try:
                 readable.append((lease.task, self.crawl.request_of(lease.task)))
             except UnreadableTask as error:

@@ -56,8 +56,7 @@ class Leases(dict[str, HeldLease]):
         """Remove leases that are done, and return the tasks of those that this worker still owns."""
         tasks = []
         for id, lease in list(self.items()):
-            if lease.out:
-                lease.out = {request for request in lease.out if request in in_progress}
+            lease.out = {request for request in lease.out if request in in_progress}
             if lease.out or lease.waiting:
                 continue
             del self[id]

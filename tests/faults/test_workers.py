@@ -74,6 +74,22 @@ def test_page_that_kills_workers_is_set_aside(tmp_path: Path) -> None:
         assert crawled.stop() == [0]
 
 
+@needs_redis
+def test_redis_that_restarts_empty_causes_no_second_request(redis_server: RedisServer, tmp_path: Path) -> None:
+    with farm(tmp_path, 1, 24, redis=redis_server.url) as crawled:
+        crawled.control(f"/slow?{PATIENCE}")
+        with Started("crawl", "--json", "--sources", str(crawled.sources)) as crawl:
+            crawled.wait_until(lambda: bool(crawled.articles & crawled.counts().keys()))
+            redis_server.kill()
+            crawled.wait_until(lambda: "the queue of requests is unavailable" in crawl.errors)
+            redis_server.start()
+            crawled.wait_until(lambda: "the queue of requests is available again" in crawl.errors)
+            crawled.control("/slow?0")
+            assert crawl.wait(PATIENCE) == 0, crawl.errors
+        found = damage(crawled)
+        assert (found["lost"], found["stored twice"], found["requested again"]) == (0, 0, 0), found
+
+
 def test_frozen_worker_loses_leases_and_does_no_harm_later(tmp_path: Path) -> None:
     with farm(tmp_path, 4, 40, lease=10.0) as crawled:
         crawled.control("/slow?0.1")
