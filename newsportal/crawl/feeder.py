@@ -236,8 +236,9 @@ class Feeder:
         for host, seconds in answer.holds.items():
             if seconds is not None:
                 self.host_locks.hold(host, now + seconds)
-        lost = list(self.leases.mark_lost(answer.lost))
+        lost = [lease for id in answer.lost if (lease := self.leases.get(id)) is not None and not lease.lost]
         for lease in lost:
+            lease.lost = True
             if self.leases.is_single(lease.task.id):
                 self.host_locks.remove(lease.task.host, lambda entry, id=lease.task.id: entry.lease == id)  # type: ignore[misc]
                 del self.leases[lease.task.id]

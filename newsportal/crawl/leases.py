@@ -1,6 +1,6 @@
 """The leases of a worker, and the requests that run under them."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -44,13 +44,6 @@ class Leases(dict[str, HeldLease]):
         """Return whether all requests of a lease are done, though it is not acknowledged."""
         lease = self.get(id)
         return lease is not None and not lease.waiting and all(request not in in_progress for request in lease.out)
-
-    def mark_lost(self, ids: set[str]) -> Iterator[HeldLease]:
-        for id in ids:
-            lease = self.get(id)
-            if lease is not None and not lease.lost:
-                lease.lost = True
-                yield lease
 
     def take_finished(self, in_progress: Container[Any]) -> list[Task]:
         """Remove leases that are done, and return the tasks of those that this worker still owns."""

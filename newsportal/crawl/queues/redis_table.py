@@ -37,6 +37,7 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         self.links, self._close = links, close
         self._compared = -RECONCILE
         self._was_away = False
+        self._was_empty = False
         self._last_pushed: int | None = None  # number of the last row that was pushed again, during a comparison
 
     def exchange(self, order: Order) -> Answer:
@@ -46,11 +47,14 @@ class RedisTableQueue(LinksBacked, RedisQueue):
         if order.push or order.done or order.requeue or any(at is not None for _, at in order.back):
             queued, order = self._table(lambda tx, order=order: self._write(tx, order))  # type: ignore[misc]
         answer = super().exchange(order)
-        if self._was_away and order.take is not None and not answer.leases:  # a node is back, without the changes it missed
+        idle = order.take is not None and not answer.leases
+        empty = idle and not answer.waiting and not self._leased_number
+        if (idle and self._was_away) or (empty and not self._was_empty):
+            self._compared = -RECONCILE  # a node is back without the changes it missed, or Redis may have restarted empty unnoticed
             self._compare()
             retry = Order(take=order.take, delay=order.delay, ahead=order.ahead)
             answer = replace(super().exchange(retry), lost=answer.lost, holds=answer.holds)
-        answer.pushed = queued
+        answer.pushed, self._was_empty = queued, empty
         if ids := [lease.task.id for lease in answer.leases]:
             tasks = {task.id: task for task in self._table(lambda tx: self._waiting_tasks(tx, ids), write=False)}
             super().exchange(Order(done=[id for id in ids if id not in tasks]))

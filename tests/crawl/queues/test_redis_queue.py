@@ -19,7 +19,7 @@ from redis_bench import RedisTableBench
 from scrapy.settings import Settings
 
 from newsportal.crawl.queues import open_plain
-from newsportal.crawl.queues.base import Identity, identity
+from newsportal.crawl.queues.base import Identity, Order, identity
 from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.errors import FrontierRefused, FrontierUnavailable
 
@@ -196,6 +196,17 @@ def test_redis_that_lost_its_data_is_refilled(client: redis.Redis, make_queue: C
     queue.done(leased)
     assert len(queue.push(tasks(3))) == 3
     assert len(take(queue)) == 3
+
+
+def test_redis_that_lost_its_data_unnoticed_is_refilled_from_the_table(redis_for_all: Any, client: redis.Redis, tmp_path: Any) -> None:
+    bench = RedisTableBench(redis_for_all.port, f"sqlite:///{tmp_path}/links.db")
+    queue = bench.open()
+    queue.push(tasks(5))
+    leased = take(queue, 2)
+    client.flushdb()
+    answer = queue.exchange(Order(done=leased, take=5))
+    assert sorted(leased + ids(answer.leases)) == [task.id for task in tasks(5)]
+    bench.close()
 
 
 def test_workers_are_not_presumed_dead_after_a_redis_outage(make_queue: Callable[..., RedisQueue], monkeypatch: Any) -> None:
