@@ -31,7 +31,7 @@ from newsportal.sources.timing import SPIDERS as VISITING_SPIDERS
 from newsportal.sources.timing import visited_sources
 
 if TYPE_CHECKING:
-    from scrapy.crawler import AsyncCrawlerProcess, Crawler
+    from scrapy.crawler import Crawler
     from scrapy.settings import Settings
 
 SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # run when no spider is named
@@ -100,12 +100,6 @@ def collect_new_objects() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
 
 
-def start(process: AsyncCrawlerProcess) -> None:
-    """Run the crawls of ``process`` until they end."""
-    collect_new_objects()
-    process.start()
-
-
 @without_garbage_collection()
 def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     """Run the spiders in this process until they end; return one report for all. Raises ``NewsportalError``."""
@@ -125,7 +119,8 @@ def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
         get_renderable=lambda: progress_table(crawlers), console=Console(stderr=True, emoji=False), refresh_per_second=2, transient=True
     )
     with live if progress else nullcontext():
-        start(process)
+        collect_new_objects()
+        process.start()
     for failure in failures:
         if isinstance(failure, NewsportalError):
             raise failure

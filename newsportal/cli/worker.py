@@ -118,7 +118,8 @@ def run(options: crawl.CrawlOptions, sources: Sources, console: Console) -> Work
         threading.Thread(target=watch, args=(file, ending), daemon=True, name="sources").start()
     publisher = Publisher(sources, console.print)
     publisher.start()
-    crawl.start(process)
+    crawl.collect_new_objects()
+    process.start()
     publisher.stop()
     return_leases(process)
     return ending

@@ -1,4 +1,4 @@
-"""Scrapy extensions: the run report, saved during a run and at its end and logged as a table, and the threads of a crawl."""
+"""Scrapy extensions: the run report, saved during a run and at its end and logged as a table, the threads of a crawl, and its early end."""
 
 import asyncio
 import logging
@@ -6,11 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
 from typing import Self
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.utils.defer import deferred_from_coro
 
+from newsportal.crawl.addon import CrawlerComponent
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.reader_pool import usual_processes
 from newsportal.items import content_id
@@ -21,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 SAVE_EVERY = 5.0  # seconds between saves of a running report, so that the portal shows the progress of a crawl
 DAY = timedelta(days=1)  # period covered by one report of a permanent worker
+OPENING_SECONDS = 10.0  # maximum seconds between SIGINT and the end of a process whose spider is opening, e.g. while its store hangs
 WORKERS = 2
 """Threads that read pages and query the store. They compete with each other and the downloads for Python's global lock: six of them,
 asyncio's default on two cores, use more CPU time for the same work. A second one runs while the first waits for a disk."""
@@ -41,6 +45,30 @@ class Workers:
 
     async def opened(self) -> None:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
+
+
+class EarlyStop(CrawlerComponent):
+    """Close the spider also if the crawl is stopped while it opens: Scrapy stops running engines only, and ends the process at once."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        from twisted.internet import reactor
+
+        super().__init__(crawler)
+        if crawler.crawling:  # not in `scrapy shell`
+            crawler.signals.connect(self.started, signal=signals.engine_started)
+            reactor.addSystemEventTrigger("before", "shutdown", lambda: deferred_from_coro(self.closed()))  # type: ignore[arg-type]
+
+    async def started(self) -> None:
+        if not self._crawler.crawling:
+            await self._crawler.engine.stop_async()
+
+    async def closed(self) -> None:
+        """Wait until the spider is closed, if the engine has not started."""
+        with suppress(RuntimeError):  # there is no engine
+            engine = self._crawler.engine
+            until = monotonic() + OPENING_SECONDS if engine.start_time is None else 0.0
+            while engine.spider is not None and monotonic() < until:  # noqa: ASYNC110 - if opening fails, no signal tells
+                await asyncio.sleep(0.05)
 
 
 def new_run(spider: str, job: str | None = None) -> Run:

@@ -141,7 +141,8 @@ class Feeder:
             if self._over:
                 return
             if self.crawl.ending:
-                self.host_locks.cancel_waiters()
+                for host in list(self.host_locks.waiters):
+                    self.host_locks.wake_waiters(host)
             self.host_locks.release_idle(self._next, self.leases)
             self._changes += len(self._next.back)
             changes, order = self._changes, self._order()

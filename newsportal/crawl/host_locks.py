@@ -93,7 +93,7 @@ class HostLocks:
         host.ready = max(host.ready, ready)
         host.since = ready
         self._queue(host)
-        self._wake_waiters(name)
+        self.wake_waiters(name)
 
     def release(self, name: str) -> None:
         if (host := self.hosts.get(name)) is not None:
@@ -192,7 +192,7 @@ class HostLocks:
                 self.hold(name, now + seconds)
             host.yields = name in answer.yielded
 
-    def _wake_waiters(self, name: str) -> None:
+    def wake_waiters(self, name: str) -> None:
         for future in self.waiters.pop(name, ()):
             if not future.done():
                 future.set_result(None)
@@ -211,7 +211,7 @@ class HostLocks:
                     order.back.append((ids, time.time() + pause if pause > SHORT_PAUSE else None))
             if host.ready - now > MAX_WAIT:  # longer than any request waits: fail its requests now; their links wait in the table
                 self.prioritise(self.remove(name, lambda _: True))
-                self._wake_waiters(name)
+                self.wake_waiters(name)
             if host.held and not self._crawl.busy(name):
                 self._idle(host, now, pause, order)
 
@@ -226,8 +226,3 @@ class HostLocks:
         order.free[host.name] = max(self._crawl.wait_after(host.name), pause, 0.0)
         host.pause_until = 0.0
         self.release(host.name)
-
-    def cancel_waiters(self) -> None:
-        """Wake all calls of :meth:`acquire`, which raise :class:`CrawlEnding` when the crawl ends."""
-        for name in list(self.waiters):
-            self._wake_waiters(name)

@@ -10,7 +10,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from newsportal.crawl.link_tracker import utcnow
@@ -19,7 +19,7 @@ from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
 from newsportal.extractors.images import filter as rules
 from newsportal.extractors.images.filter import StoryPictures
-from newsportal.items import Article, Gallery, Image, content_id
+from newsportal.items import Article, Gallery, content_id
 from newsportal.messages import Message
 from newsportal.pipelines.base import COLUMN, ItemDone, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
@@ -63,7 +63,10 @@ class PicturesPipeline(Stage):
         urls = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
         story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(urls))
-        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.inspected}
+        facts = {
+            key: Picture(key, image.url, image.width, image.height, image.format, image.print, rejected_reason=image.dropped, fetched=now)
+            for image in gallery.images if image.url in gallery.inspected for key in (rules.key(image.url),)
+        }  # fmt: skip
         stored = store.find_stored(urls)
         store.record_story(story, [facts.get(key) or stored.get(key) or Picture(key, url) for key, url in urls.items()], now=now)
         reasons = {key: picture.frequent_reason for key, picture in stored.items() if picture.frequent_reason}
@@ -97,12 +100,6 @@ class PicturesPipeline(Stage):
             await asyncio.to_thread(self._take_out, {picture.key: picture.frequent_reason for picture in marked if picture.frequent_reason})
         except StoreError as error:
             logger.error("some stories keep pictures that are not theirs until the next crawl: %s", error)
-
-
-def _facts_of(image: Image, now: datetime) -> Picture:
-    """Return the facts that the spider read from the first bytes."""
-    key = rules.key(image.url)
-    return Picture(key, image.url, image.width, image.height, image.format, image.print, rejected_reason=image.dropped, fetched=now)
 
 
 class GalleryPipeline(Stage):

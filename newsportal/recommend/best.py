@@ -262,18 +262,13 @@ DUPLICATE_COSINE: Final = 0.6
 DEPTH: Final = 8  # stories scored for diversification, as a multiple of those requested
 
 
-def distinctive_labels(labels: Sequence[Sequence[str]]) -> frozenset[str]:
-    """Return the labels that at most ``COMMON`` of the candidates have."""
-    counts = Counter(label for of_story in labels for label in set(of_story))
-    return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
-
-
 def diversify(
     labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = MAX_ALIKE, scores: Sequence[float] = ()
 ) -> list[int]:
     """Return the indexes of the candidates (best first) in the order shown, at most ``n``. If the limits exclude all candidates, or with
     ``scores`` all near ones, the best remaining one is taken."""
-    distinctive = distinctive_labels(labels)
+    occurrences = Counter(label for of_story in labels for label in set(of_story))
+    distinctive = frozenset(label for label, count in occurrences.items() if count <= COMMON * len(labels))
     order: list[int] = []
     waiting = list(range(len(labels)))
     while waiting and len(order) < n:

@@ -52,16 +52,6 @@ BUILD_OPTIONS = {"automerge": 0, "crisismerge": MAX_SEGMENTS, "hashsize": HASH_B
 """An index being built is not searched: its segments are merged once, at the end."""
 
 
-def create_tables(connection: Connection, generation: int) -> None:
-    for statement in CREATE_TABLES:
-        connection.exec_driver_sql(statement.format(g=generation))
-
-
-def drop_tables(connection: Connection, generation: int) -> None:
-    for table in TABLES:
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}_{generation}")
-
-
 def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
     """Write an article at a free rowid close after its time; the range, from which a hash picks one, doubles with each try."""
     start, width, attempt = first_rowid(doc.moment), ROWIDS_PER_SECOND, 0

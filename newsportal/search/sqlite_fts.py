@@ -39,7 +39,8 @@ def new_generation(connection: Connection) -> int:
     """Create empty tables with an unused generation number."""
     generation = get_meta(connection, "last_generation") + 1
     set_meta(connection, "last_generation", generation)
-    layout.create_tables(connection, generation)
+    for statement in layout.CREATE_TABLES:
+        connection.exec_driver_sql(statement.format(g=generation))
     return generation
 
 
@@ -52,8 +53,8 @@ def activate(connection: Connection, generation: int, position: int) -> None:
     set_meta(connection, "version", layout.VERSION)
     set_meta(connection, "cuts", segmenter_number())
     for other in range(1, get_meta(connection, "last_generation") + 1):
-        if other != generation:
-            layout.drop_tables(connection, other)
+        for table in layout.TABLES if other != generation else ():
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}_{other}")
 
 
 def _changes(connection: Connection) -> int:

@@ -22,14 +22,30 @@ pytestmark = pytest.mark.slow
 SPIDERS = ["forum", "gallery", "hub", "lists", "metasearch", "newsletter", "rss", "sitemap"]
 SOURCE = "溪峰在线"  # a feed and a region of the made-up Web
 OTHER = "海棠都市网"
-PIPELINE = """\
+COMPONENTS = """\
+import asyncio
+import os
+import signal
+
 from itemadapter import ItemAdapter
+from scrapy import signals
 
 class Mark:
     def process_item(self, item):
         adapter = ItemAdapter(item)
         adapter["keywords"] = ["marked"]
         return item
+
+class Interrupt:
+    @classmethod
+    def from_crawler(cls, crawler):
+        crawler.signals.connect(cls.interrupt, signal=signals.spider_opened)
+        return cls()
+
+    async def interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(100):  # Scrapy stops what is running
+            await asyncio.sleep(0)
 """
 
 
@@ -55,7 +71,7 @@ def folder(web: MadeUpWeb, other_sites: dict[str, Any], tmp_path_factory: pytest
     assert run("source", "init", cwd=folder).returncode == 0
     text = web.sources(folder / "sources.yaml").read_text("utf-8") + other_sites["entries"]
     (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(other_sites['hosts'])}, "), "utf-8")
-    (folder / "mine.py").write_text(PIPELINE, "utf-8")
+    (folder / "mine.py").write_text(COMPONENTS, "utf-8")
     (folder / "邮件").mkdir()
     (folder / "邮件" / "1.eml").write_bytes("Subject: 本周通讯\n\n这封邮件里只有一句话。".encode())
     return folder
@@ -209,6 +225,13 @@ def test_bench_command_runs(folder: Path) -> None:
 def test_closespider_ends_a_crawl_with_status_0(folder: Path) -> None:
     done = scrapy(folder, "crawl", "hub", "-a", "source=The Harbour Ledger", "-s", "CLOSESPIDER_ITEMCOUNT=2")
     assert (done.returncode, "Closing spider (closespider_itemcount)" in done.stderr) == (0, True)
+
+
+def test_crawl_interrupted_while_its_spider_opens_ends_properly(folder: Path) -> None:
+    from newsportal.settings import EXTENSIONS
+
+    done = scrapy(folder, "crawl", "rss", "-s", f"EXTENSIONS={json.dumps({**EXTENSIONS, 'mine.Interrupt': 1})}")
+    assert (done.returncode, "Spider closed (shutdown)" in done.stderr) == (0, True), done.stderr[-3000:]
 
 
 @pytest.mark.parametrize("spider", SPIDERS)

@@ -98,14 +98,10 @@ def frequency_reason(stories: Sequence[StoryPictures], story_counts: Mapping[str
     """Return the reason to drop an image shown by ``stories``, or ``None``. ``story_counts``: site → number of its known stories."""
     distinct = distinct_stories(stories)
     sites = Counter(story.site for story in distinct)
-    if any(number >= frequency_threshold(story_counts.get(site, 0)) for site, number in sites.items()):
+    frequent = {site: min(max(MIN_STORIES, story_counts.get(site, 0) // FREQUENCY_DIVISOR), MAX_STORIES) for site in sites}
+    if any(number >= frequent[site] for site, number in sites.items()):
         return "frequent"
     return "frequent-elsewhere" if len(distinct) >= MIN_STORIES_ANYWHERE and len(sites) >= MIN_SITES else None
-
-
-def frequency_threshold(count: int) -> int:
-    """Return the number of different stories in which an image is frequent on a site with ``count`` stories."""
-    return min(max(MIN_STORIES, count // FREQUENCY_DIVISOR), MAX_STORIES)
 
 
 def mark_dropped(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
