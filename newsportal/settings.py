@@ -80,7 +80,7 @@ DEFAULT_REQUEST_HEADERS = {
 ITEM_PIPELINES_BASE = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}  # {}: ITEM_PIPELINES are added to it
 CONCURRENT_ITEMS = 16  # 100: extraction is CPU-bound; more at once only wait for each other
 EXTENSIONS = {  # {}
-    "newsportal.crawl.extensions.EarlyStop": 300,
+    "newsportal.crawl.extensions.GracefulStop": 300,
     "newsportal.crawl.extensions.Workers": 400,
     "newsportal.crawl.extensions.RunReport": 500,
 }

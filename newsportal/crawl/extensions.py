@@ -1,4 +1,4 @@
-"""Scrapy extensions: the run report, saved during a run and at its end and logged as a table, the threads of a crawl, and its early end."""
+"""Scrapy extensions: the run report, saved during a run and at its end and logged as a table, the threads of a crawl, a graceful stop."""
 
 import asyncio
 import logging
@@ -47,7 +47,7 @@ class Workers:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
 
 
-class EarlyStop(CrawlerComponent):
+class GracefulStop(CrawlerComponent):
     """Close the spider also if the crawl is stopped while it opens: Scrapy stops running engines only, and ends the process at once."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -55,14 +55,14 @@ class EarlyStop(CrawlerComponent):
 
         super().__init__(crawler)
         if crawler.crawling:  # not in `scrapy shell`
-            crawler.signals.connect(self.started, signal=signals.engine_started)
-            reactor.addSystemEventTrigger("before", "shutdown", lambda: deferred_from_coro(self.closed()))  # type: ignore[arg-type]
+            crawler.signals.connect(self.stop_if_requested, signal=signals.engine_started)
+            reactor.addSystemEventTrigger("before", "shutdown", lambda: deferred_from_coro(self.wait_until_closed()))  # type: ignore[arg-type]
 
-    async def started(self) -> None:
+    async def stop_if_requested(self) -> None:
         if not self._crawler.crawling:
             await self._crawler.engine.stop_async()
 
-    async def closed(self) -> None:
+    async def wait_until_closed(self) -> None:
         """Wait until the spider is closed, if the engine has not started."""
         with suppress(RuntimeError):  # there is no engine
             engine = self._crawler.engine

@@ -142,7 +142,7 @@ class Feeder:
                 return
             if self.crawl.ending:
                 for host in list(self.host_locks.waiters):
-                    self.host_locks.wake_waiters(host)
+                    self.host_locks.wake_waiters(host)  # `acquire` raises CrawlEnding
             self.host_locks.release_idle(self._next, self.leases)
             self._changes += len(self._next.back)
             changes, order = self._changes, self._order()

@@ -63,10 +63,11 @@ class PicturesPipeline(Stage):
         urls = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
         story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(urls))
+        inspected = ((rules.key(image.url), image) for image in gallery.images if image.url in gallery.inspected)
         facts = {
             key: Picture(key, image.url, image.width, image.height, image.format, image.print, rejected_reason=image.dropped, fetched=now)
-            for image in gallery.images if image.url in gallery.inspected for key in (rules.key(image.url),)
-        }  # fmt: skip
+            for key, image in inspected
+        }
         stored = store.find_stored(urls)
         store.record_story(story, [facts.get(key) or stored.get(key) or Picture(key, url) for key, url in urls.items()], now=now)
         reasons = {key: picture.frequent_reason for key, picture in stored.items() if picture.frequent_reason}

@@ -53,8 +53,9 @@ def activate(connection: Connection, generation: int, position: int) -> None:
     set_meta(connection, "version", layout.VERSION)
     set_meta(connection, "cuts", segmenter_number())
     for other in range(1, get_meta(connection, "last_generation") + 1):
-        for table in layout.TABLES if other != generation else ():
-            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}_{other}")
+        if other != generation:
+            for table in layout.TABLES:
+                connection.exec_driver_sql(f"DROP TABLE IF EXISTS {table}_{other}")
 
 
 def _changes(connection: Connection) -> int:

@@ -17,7 +17,7 @@ from newsportal.crawl import host_locks
 from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import CrawlEnding, Host, HostLocks, HostPaused
 from newsportal.crawl.queues import open_table
-from newsportal.crawl.queues.base import Task, Terms
+from newsportal.crawl.queues.base import Answer, Task, Terms
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.requests import UnreadableTask
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
@@ -218,6 +218,21 @@ def test_short_lease_lasts_while_its_worker_lives(file: Path, monkeypatch: pytes
 
     run(crawl, crawled)
     assert "frontier/lost" not in crawl.counts
+
+
+def test_lost_lease_is_counted_once(file: Path) -> None:
+    crawl = Crawl(lambda: queue_of(file))
+
+    async def crawled() -> None:
+        for id in ("1", "2"):
+            crawl.feeder.push(task(id))
+        await crawl.taken(2)
+        for _ in range(2):
+            await crawl.feeder._apply(Answer(lost={"1", "unknown"}), 0, taken=False)
+        assert {id: lease.lost for id, lease in crawl.feeder.leases.items()} == {"1": True, "2": False}
+
+    run(crawl, crawled)
+    assert crawl.counts == {"frontier/lost": 1}
 
 
 def test_host_is_held_before_requests_and_released_with_its_wait(file: Path) -> None:
